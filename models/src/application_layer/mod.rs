@@ -1,0 +1,1 @@
+//! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.

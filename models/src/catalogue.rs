@@ -1,0 +1,228 @@
+//! The lessons of both courses, in course order, and the model of each that has one.
+
+use crate::figures::Report;
+use crate::parameters::{Declaration, Declared, Lesson, Problem};
+use crate::resilience_patterns as rp;
+use serde_json::Value;
+
+/// One of the two courses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// *Resilience and Reliability*, 20 lessons.
+    ResiliencePatterns,
+    /// *The Application Layer and Service Interaction*, 15 lessons.
+    ApplicationLayer,
+}
+
+impl Course {
+    /// Both, in the order in which they are listed.
+    pub const ALL: [Self; 2] = [Self::ResiliencePatterns, Self::ApplicationLayer];
+
+    /// The last part of the course's Source address.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::ResiliencePatterns => "resilience-patterns",
+            Self::ApplicationLayer => "application-layer",
+        }
+    }
+
+    /// The course's title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ResiliencePatterns => "Resilience and Reliability",
+            Self::ApplicationLayer => "The Application Layer and Service Interaction",
+        }
+    }
+}
+
+/// A lesson that a course has, modelled or not.
+#[derive(Debug)]
+pub struct Entry {
+    /// The course it belongs to.
+    pub course: Course,
+    /// Its place in the course, from 1.
+    pub number: usize,
+    /// The last part of its Source address.
+    pub slug: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its model, where there is one.
+    pub model: Option<Model>,
+}
+
+/// A lesson's model behind one type: reads parameters from plain data and runs them.
+#[derive(Debug, Clone, Copy)]
+pub struct Model {
+    prepare: fn(&Value) -> Result<Prepared, Problem>,
+}
+
+impl Model {
+    const fn of<L: Lesson>() -> Self {
+        Self {
+            prepare: prepare::<L>,
+        }
+    }
+
+    /// Reads parameters. Values outside their ranges are read all the same: see [`Prepared::problems`].
+    ///
+    /// # Errors
+    /// A parameter that is missing, unknown or of the wrong type, with its path.
+    pub fn prepare(&self, parameters: &Value) -> Result<Prepared, Problem> {
+        (self.prepare)(parameters)
+    }
+}
+
+/// Parameters that were read, ready to run.
+pub struct Prepared {
+    declaration: Declaration,
+    run: Box<dyn Fn() -> Report + Send + Sync>,
+}
+
+impl Prepared {
+    /// Every parameter with its range.
+    pub fn parameters(&self) -> &[Declared] {
+        self.declaration.parameters()
+    }
+
+    /// What is wrong with the values; empty if the lesson can run.
+    pub fn problems(&self) -> &[Problem] {
+        self.declaration.problems()
+    }
+
+    /// Runs the lesson.
+    ///
+    /// # Errors
+    /// The first problem, if there is one.
+    pub fn report(&self) -> Result<Report, Problem> {
+        match self.problems().first() {
+            Some(problem) => Err(problem.clone()),
+            None => Ok((self.run)()),
+        }
+    }
+}
+
+fn prepare<L: Lesson>(parameters: &Value) -> Result<Prepared, Problem> {
+    let lesson: L = serde_path_to_error::deserialize(parameters).map_err(|error| {
+        let path = error.path().to_string().replace('[', ".").replace(']', "");
+        Problem {
+            path,
+            message: error.into_inner().to_string(),
+        }
+    })?;
+    let declaration = Declaration::of(&lesson);
+    Ok(Prepared {
+        declaration,
+        run: Box::new(move || lesson.report()),
+    })
+}
+
+/// The entry of a lesson.
+pub fn find(slug: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.slug == slug)
+}
+
+const fn entry(course: Course, number: usize, slug: &'static str, title: &'static str) -> Entry {
+    Entry {
+        course,
+        number,
+        slug,
+        title,
+        model: None,
+    }
+}
+
+const fn modelled(entry: Entry, model: Model) -> Entry {
+    Entry {
+        model: Some(model),
+        ..entry
+    }
+}
+
+use Course::{ApplicationLayer as A, ResiliencePatterns as R};
+
+/// Every lesson of both courses, in course order.
+pub static ENTRIES: &[Entry] = &[
+    entry(R, 1, "failure-modes", "Failure Modes"),
+    modelled(
+        entry(R, 2, "circuit-breaker", "Circuit Breaker"),
+        Model::of::<rp::circuit_breaker::Parameters>(),
+    ),
+    entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"),
+    entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
+    entry(R, 5, "timeout-budgets", "Timeout Budgets"),
+    entry(R, 6, "backpressure", "Backpressure"),
+    entry(
+        R,
+        7,
+        "throttling-and-load-shedding",
+        "Throttling and Load Shedding",
+    ),
+    entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+    entry(R, 9, "failover-design", "Failover Design"),
+    entry(
+        R,
+        10,
+        "health-endpoint-monitoring",
+        "Health Endpoint Monitoring",
+    ),
+    entry(R, 11, "recovery-objectives", "Recovery Objectives"),
+    entry(R, 12, "redundancy-zones", "Redundancy Zones"),
+    entry(
+        R,
+        13,
+        "deployment-stamps-and-geo-replicas",
+        "Deployment Stamps and Geo-Replicas",
+    ),
+    entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
+    entry(R, 15, "idempotent-operations", "Idempotent Operations"),
+    entry(
+        R,
+        16,
+        "compensating-transactions",
+        "Compensating Transactions",
+    ),
+    entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
+    entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
+    entry(
+        R,
+        19,
+        "external-configuration-store",
+        "External Configuration Store",
+    ),
+    entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
+    entry(A, 1, "stateless-services", "Stateless Services"),
+    entry(A, 2, "service-discovery", "Service Discovery"),
+    entry(A, 3, "communication-styles", "Communication Styles"),
+    entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
+    entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
+    entry(A, 6, "message-queues", "Message Queues"),
+    entry(
+        A,
+        7,
+        "task-queues-and-background-jobs",
+        "Task Queues and Background Jobs",
+    ),
+    entry(A, 8, "competing-consumers", "Competing Consumers"),
+    entry(
+        A,
+        9,
+        "queue-based-load-leveling",
+        "Queue-Based Load Leveling",
+    ),
+    entry(A, 10, "priority-queue", "Priority Queue"),
+    entry(A, 11, "sequential-convoy", "Sequential Convoy"),
+    entry(
+        A,
+        12,
+        "choreography-and-orchestration",
+        "Choreography and Orchestration",
+    ),
+    entry(
+        A,
+        13,
+        "scheduler-agent-supervisor",
+        "Scheduler–Agent–Supervisor",
+    ),
+    entry(A, 14, "leader-election", "Leader Election"),
+    entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+];

@@ -1,0 +1,276 @@
+//! Figures, blocks and reports: what a lesson publishes.
+
+use crate::numbers;
+use serde::Serialize;
+
+/// A number, or the place of one that the model does not have (nothing was detected, nothing to average).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Number {
+    /// A count.
+    Integer(i64),
+    /// An IEEE double.
+    Real(f64),
+    /// No number here; the course prints a dash or a word.
+    Absent,
+}
+
+impl Number {
+    /// The number as a double.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Self::Integer(i) => Some(i as f64),
+            Self::Real(x) => Some(x),
+            Self::Absent => None,
+        }
+    }
+
+    /// A numeral stands in the text for this number: it is there, and finite.
+    pub fn is_printed(self) -> bool {
+        self.as_f64().is_some_and(f64::is_finite)
+    }
+}
+
+macro_rules! number_from_integer {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for Number {
+            fn from(i: $integer) -> Self {
+                // Counts beyond 2^63 cannot arise under the step limit; saturating keeps the conversion total.
+                Self::Integer(i64::try_from(i).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+number_from_integer!(u8, u32, u64, usize, i32, i64);
+
+impl From<f64> for Number {
+    fn from(x: f64) -> Self {
+        Self::Real(x)
+    }
+}
+
+impl<T: Into<Number>> From<Option<T>> for Number {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Into::into)
+    }
+}
+
+/// Which of the courses' three ways prints a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Plain conversion to a string.
+    Plain,
+    /// `toFixed` with that many decimals.
+    Fixed(u8),
+    /// Thousands grouped, at most three decimals.
+    Grouped,
+}
+
+/// A unit mark that touches the digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// `91.48%`
+    Percent,
+    /// `%91.48`
+    PercentBefore,
+    /// `5.29x`
+    Times,
+    /// `x5.29` or `×5.29`
+    TimesBefore,
+}
+
+/// One number of a block: what it is, its value, and how the course prints it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Dotted path in snake case, unique in its lesson; a figure that echoes a parameter is `parameters.NAME`.
+    pub name: String,
+    /// The computed value, unrounded.
+    pub value: Number,
+    /// How it is printed.
+    pub style: Style,
+    /// The unit mark beside the digits, if any.
+    pub mark: Option<Mark>,
+    /// Printed with an explicit plus sign when it is positive.
+    pub plus: bool,
+}
+
+impl Figure {
+    fn new(name: impl Into<String>, value: impl Into<Number>, style: Style) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+            style,
+            mark: None,
+            plus: false,
+        }
+    }
+
+    /// A figure printed by plain conversion.
+    pub fn plain(name: impl Into<String>, value: impl Into<Number>) -> Self {
+        Self::new(name, value, Style::Plain)
+    }
+
+    /// A figure printed with a fixed number of decimals.
+    pub fn fixed(name: impl Into<String>, value: impl Into<Number>, decimals: u8) -> Self {
+        Self::new(name, value, Style::Fixed(decimals))
+    }
+
+    /// A figure printed with grouped thousands.
+    pub fn grouped(name: impl Into<String>, value: impl Into<Number>) -> Self {
+        Self::new(name, value, Style::Grouped)
+    }
+
+    /// The same figure with a unit mark.
+    pub fn marked(self, mark: Mark) -> Self {
+        Self {
+            mark: Some(mark),
+            ..self
+        }
+    }
+
+    /// The same figure, with a plus sign before a positive value.
+    pub fn with_plus(self) -> Self {
+        Self { plus: true, ..self }
+    }
+
+    /// The numeral as the course prints it, sign and unit mark included; a dash where there is no number.
+    pub fn shown(&self) -> String {
+        let Some(x) = self.value.as_f64() else {
+            return "-".to_owned();
+        };
+        let digits = self.style.print(self.value, x);
+        let plus = if self.plus && x > 0.0 { "+" } else { "" };
+        match self.mark {
+            None => format!("{plus}{digits}"),
+            Some(Mark::Percent) => format!("{plus}{digits}%"),
+            Some(Mark::PercentBefore) => format!("%{plus}{digits}"),
+            Some(Mark::Times) => format!("{plus}{digits}x"),
+            Some(Mark::TimesBefore) => format!("x{plus}{digits}"),
+        }
+    }
+}
+
+impl Style {
+    fn print(self, value: Number, x: f64) -> String {
+        match (self, value) {
+            (Self::Plain, Number::Integer(i)) => i.to_string(),
+            (Self::Plain, _) => numbers::plain(x),
+            (Self::Fixed(decimals), _) => numbers::fixed(x, decimals),
+            (Self::Grouped, _) => numbers::grouped(x),
+        }
+    }
+}
+
+/// One published output block: its figures, in the order in which their numerals stand in the text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// Short name, unique in its lesson; by custom the name of the program that prints the block.
+    pub name: &'static str,
+    /// Left to right, top to bottom, echoed parameters included.
+    pub figures: Vec<Figure>,
+}
+
+impl Block {
+    /// An empty block.
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            figures: Vec::new(),
+        }
+    }
+
+    /// Appends a figure.
+    pub fn push(&mut self, figure: Figure) {
+        self.figures.push(figure);
+    }
+
+    /// Appends a figure printed by plain conversion.
+    pub fn plain(&mut self, name: impl Into<String>, value: impl Into<Number>) {
+        self.push(Figure::plain(name, value));
+    }
+
+    /// Appends a figure printed with a fixed number of decimals.
+    pub fn fixed(&mut self, name: impl Into<String>, value: impl Into<Number>, decimals: u8) {
+        self.push(Figure::fixed(name, value, decimals));
+    }
+
+    /// Appends a figure printed with grouped thousands.
+    pub fn grouped(&mut self, name: impl Into<String>, value: impl Into<Number>) {
+        self.push(Figure::grouped(name, value));
+    }
+}
+
+/// Something a model knows that no published block prints, for the claims to speak about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fact {
+    /// A number.
+    Number(Number),
+    /// Yes or no.
+    Flag(bool),
+    /// A name.
+    Text(String),
+    /// Several, in an order that means something.
+    List(Vec<Fact>),
+}
+
+impl<T: Into<Number>> From<T> for Fact {
+    fn from(value: T) -> Self {
+        Self::Number(value.into())
+    }
+}
+
+impl From<bool> for Fact {
+    fn from(value: bool) -> Self {
+        Self::Flag(value)
+    }
+}
+
+impl From<&str> for Fact {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl<T: Into<Fact>> From<Vec<T>> for Fact {
+    fn from(values: Vec<T>) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+/// All that one run of a lesson yields.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Report {
+    /// The published blocks, in the order of the text.
+    pub blocks: Vec<Block>,
+    /// What else the claims may speak about: dotted path and value.
+    pub facts: Vec<(String, Fact)>,
+}
+
+impl Report {
+    /// A report of these blocks.
+    pub fn new(blocks: impl Into<Vec<Block>>) -> Self {
+        Self {
+            blocks: blocks.into(),
+            facts: Vec::new(),
+        }
+    }
+
+    /// Adds a fact.
+    pub fn fact(&mut self, name: impl Into<String>, value: impl Into<Fact>) {
+        self.facts.push((name.into(), value.into()));
+    }
+}
+
+/// Makes one segment of a figure's name from a name or number: lower case, everything else an underscore.
+pub fn segment(text: impl ToString) -> String {
+    let mut out = String::new();
+    for c in text.to_string().chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => out.push(c.to_ascii_lowercase()),
+            _ if out.ends_with('_') || out.is_empty() => {}
+            _ => out.push('_'),
+        }
+    }
+    out.trim_end_matches('_').to_owned()
+}

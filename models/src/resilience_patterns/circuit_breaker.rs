@@ -1,0 +1,562 @@
+//! Circuit Breaker: what does a breaker save when a dependency fails, and what does it cost when none does?
+//!
+//! A gateway's slot pool is shared by two flows. Tracking queries never touch the failing dependency; state events
+//! call it and hold their slot until it answers. The breaker watches the outcomes of those calls and, while open,
+//! rejects events at once. Left out: where rejected events go, retries, and any real duration.
+
+use crate::figures::{Block, Figure, Mark, Report};
+use crate::parameters::{Declaration, Lesson};
+use crate::random::{Lehmer, Uniform};
+use crate::slots::SlotPool;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// What the lesson's program holds in constants. Durations are in rounds, rates in requests per second.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    seed: u64,
+    slots: usize,
+    round_ms: f64,
+    rounds: u64,
+    failure_start: u64,
+    tracking_rate: f64,
+    tracking_hold: u64,
+    event_rate: f64,
+    modes: Modes,
+    rule: WindowRatio,
+    rules: Vec<NamedRule>,
+    longer_open_rounds: u64,
+    failure_minutes: f64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Modes {
+    healthy: Behaviour,
+    partial: Behaviour,
+    slowdown: Behaviour,
+    down: Behaviour,
+}
+
+/// How the dependency answers an event's call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Behaviour {
+    failure_probability: f64,
+    answered_hold: u64,
+    failed_hold: u64,
+}
+
+/// Opens once a share of the last calls failed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WindowRatio {
+    window: usize,
+    threshold: f64,
+    open_rounds: u64,
+}
+
+/// Opens once so many calls in a row failed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConsecutiveFailures {
+    failures: u64,
+    open_rounds: u64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
+    Ratio(WindowRatio),
+    Consecutive(ConsecutiveFailures),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedRule {
+    name: String,
+    opens_on: Rule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Healthy,
+    Partial,
+    Slowdown,
+    Down,
+}
+
+impl Mode {
+    const ALL: [Self; 4] = [Self::Healthy, Self::Partial, Self::Slowdown, Self::Down];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Partial => "partial",
+            Self::Slowdown => "slowdown",
+            Self::Down => "down",
+        }
+    }
+}
+
+impl Modes {
+    fn of(&self, mode: Mode) -> &Behaviour {
+        match mode {
+            Mode::Healthy => &self.healthy,
+            Mode::Partial => &self.partial,
+            Mode::Slowdown => &self.slowdown,
+            Mode::Down => &self.down,
+        }
+    }
+}
+
+/// Closed lets calls through, open rejects them, half-open lets one through and decides by its outcome.
+enum State {
+    Closed,
+    Open { until: u64 },
+    HalfOpen,
+}
+
+struct Breaker {
+    rule: Rule,
+    state: State,
+    consecutive: u64,
+    window: VecDeque<bool>,
+}
+
+impl Breaker {
+    fn new(rule: Rule) -> Self {
+        Self {
+            rule,
+            state: State::Closed,
+            consecutive: 0,
+            window: VecDeque::new(),
+        }
+    }
+
+    fn start_round(&mut self, now: u64) {
+        if matches!(self.state, State::Open { until } if now >= until) {
+            self.state = State::HalfOpen;
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+
+    /// Takes the outcome of one call; true if it opens the breaker.
+    fn observe(&mut self, now: u64, failed: bool) -> bool {
+        let opens = match self.state {
+            State::HalfOpen => failed,
+            _ => self.reaches_threshold(failed),
+        };
+        if opens {
+            self.forget();
+            self.state = State::Open {
+                until: now + self.rule.open_rounds(),
+            };
+        } else if matches!(self.state, State::HalfOpen) {
+            self.forget();
+            self.state = State::Closed;
+        }
+        opens
+    }
+
+    fn reaches_threshold(&mut self, failed: bool) -> bool {
+        match self.rule {
+            Rule::Consecutive(rule) => {
+                self.consecutive = if failed { self.consecutive + 1 } else { 0 };
+                self.consecutive >= rule.failures
+            }
+            Rule::Ratio(rule) => {
+                self.window.push_back(failed);
+                if self.window.len() > rule.window {
+                    self.window.pop_front();
+                }
+                let failures = self.window.iter().filter(|failed| **failed).count();
+                self.window.len() == rule.window
+                    && failures as f64 / rule.window as f64 >= rule.threshold
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.consecutive = 0;
+        self.window.clear();
+    }
+}
+
+impl Rule {
+    fn open_rounds(self) -> u64 {
+        match self {
+            Self::Ratio(rule) => rule.open_rounds,
+            Self::Consecutive(rule) => rule.open_rounds,
+        }
+    }
+
+    fn with_open_rounds(self, open_rounds: u64) -> Self {
+        match self {
+            Self::Ratio(rule) => Self::Ratio(WindowRatio {
+                open_rounds,
+                ..rule
+            }),
+            Self::Consecutive(rule) => Self::Consecutive(ConsecutiveFailures {
+                open_rounds,
+                ..rule
+            }),
+        }
+    }
+}
+
+/// What one run counted.
+#[derive(Debug, Default)]
+struct Counts {
+    tracking_responses: u64,
+    tracking_no_slot: u64,
+    event_responses: u64,
+    event_rejected: u64,
+    event_errors: u64,
+    event_no_slot: u64,
+    calls: u64,
+    event_slot_rounds: u64,
+    opens: u64,
+    /// First opening after the failure began.
+    detection: Option<Detection>,
+}
+
+#[derive(Debug)]
+struct Detection {
+    /// Rounds since the failure began.
+    round: u64,
+    /// Slot-rounds that events took since the failure began.
+    slot_rounds: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Flow {
+    Tracking,
+    Event,
+}
+
+impl Parameters {
+    fn rounds_per_second(&self) -> f64 {
+        1000.0 / self.round_ms
+    }
+
+    /// One day: the mode begins at `failure_start`, before it the dependency is healthy.
+    fn run(&self, mode: Mode, rule: Option<Rule>) -> Counts {
+        let mut random = Lehmer::new(self.seed);
+        let mut pool = SlotPool::new(self.slots);
+        let mut breaker = rule.map(Breaker::new);
+        let mut counts = Counts::default();
+        let mut slot_rounds_at_failure = 0;
+        let (mut tracking_due, mut events_due) = (0.0, 0.0);
+
+        for now in 0..self.rounds {
+            if now == self.failure_start {
+                slot_rounds_at_failure = counts.event_slot_rounds;
+            }
+            if let Some(breaker) = &mut breaker {
+                breaker.start_round(now);
+            }
+            tracking_due += self.tracking_rate / self.rounds_per_second();
+            events_due += self.event_rate / self.rounds_per_second();
+            let mut arrivals = vec![Flow::Tracking; take_whole(&mut tracking_due)];
+            arrivals.resize(arrivals.len() + take_whole(&mut events_due), Flow::Event);
+            random.shuffle(&mut arrivals);
+
+            let failing = mode != Mode::Healthy && now >= self.failure_start;
+            let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
+            for flow in arrivals {
+                match flow {
+                    Flow::Tracking if pool.acquire(now, self.tracking_hold) => {
+                        counts.tracking_responses += 1
+                    }
+                    Flow::Tracking => counts.tracking_no_slot += 1,
+                    Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
+                        counts.event_rejected += 1;
+                        pool.acquire(now, REJECTION_HOLD);
+                    }
+                    Flow::Event => {
+                        let failed = random.chance(dependency.failure_probability);
+                        let hold = if failed {
+                            dependency.failed_hold
+                        } else {
+                            dependency.answered_hold
+                        };
+                        if !pool.acquire(now, hold) {
+                            counts.event_no_slot += 1;
+                            continue;
+                        }
+                        counts.calls += 1;
+                        counts.event_slot_rounds += hold;
+                        *if failed {
+                            &mut counts.event_errors
+                        } else {
+                            &mut counts.event_responses
+                        } += 1;
+                        let Some(breaker) = &mut breaker else {
+                            continue;
+                        };
+                        if breaker.observe(now, failed) {
+                            counts.opens += 1;
+                            if failing {
+                                counts.detection.get_or_insert(Detection {
+                                    round: now - self.failure_start,
+                                    slot_rounds: counts.event_slot_rounds - slot_rounds_at_failure,
+                                });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// An event that an open breaker rejects still passes through the gateway.
+const REJECTION_HOLD: u64 = 1;
+
+/// Takes the whole arrivals out of an accumulated fraction.
+fn take_whole(due: &mut f64) -> usize {
+    let whole = due.floor();
+    *due -= whole;
+    whole as usize
+}
+
+impl Lesson for Parameters {
+    fn declare(&self, d: &mut Declaration) {
+        d.integer("seed", self.seed, 0..=u32::MAX.into());
+        d.integer("slots", self.slots, 0..=1_000);
+        d.real("round_ms", self.round_ms, 0.1..=1_000.0);
+        d.integer("rounds", self.rounds, 1..=1_000_000);
+        d.integer("failure_start", self.failure_start, 0..=1_000_000);
+        d.require(
+            "failure_start",
+            self.failure_start < self.rounds,
+            "a round before the run ends (`rounds`)",
+        );
+        d.real("tracking_rate", self.tracking_rate, 0.0..=10_000.0);
+        d.integer("tracking_hold", self.tracking_hold, 0..=10_000);
+        d.real("event_rate", self.event_rate, 0.0..=10_000.0);
+        d.group("modes", |d| {
+            for mode in Mode::ALL {
+                d.group(mode.name(), |d| self.modes.of(mode).declare(d));
+            }
+        });
+        d.group("rule", |d| self.rule.declare(d));
+        d.list("rules", &self.rules, 3..=3, |d, i, rule| {
+            d.group(i, |d| rule.declare(d))
+        });
+        d.integer("longer_open_rounds", self.longer_open_rounds, 1..=1_000_000);
+        d.real("failure_minutes", self.failure_minutes, 0.0..=100_000.0);
+
+        let arrivals =
+            (self.tracking_rate + self.event_rate) / self.rounds_per_second() * self.rounds as f64;
+        let runs = (2 * Mode::ALL.len() + self.rules.len() * Mode::ALL.len() + 3) as f64;
+        d.steps(
+            "rounds",
+            runs * (self.rounds as f64 + arrivals * (1.0 + self.slots as f64 / 8.0)),
+        );
+    }
+
+    fn report(&self) -> Report {
+        let chosen = Rule::Ratio(self.rule);
+        let runs = Mode::ALL.map(|mode| Pair {
+            mode,
+            plain: self.run(mode, None),
+            breaker: self.run(mode, Some(chosen)),
+        });
+        let [healthy, partial, slowdown, down] = &runs;
+
+        let mut block = Block::new("run");
+        block.plain("parameters.rounds", self.rounds);
+        block.plain("seconds", self.rounds as f64 / self.rounds_per_second());
+        block.plain("parameters.failure_start", self.failure_start);
+        block.plain("parameters.slots", self.slots);
+        block.plain("parameters.rule.threshold", self.rule.threshold);
+        block.plain("parameters.rule.window", self.rule.window);
+        block.plain("parameters.rule.open_rounds", self.rule.open_rounds);
+        for run in &runs {
+            run.plain
+                .publish(&mut block, &format!("runs.{}.none", run.mode.name()));
+            run.breaker
+                .publish(&mut block, &format!("runs.{}.breaker", run.mode.name()));
+        }
+
+        block.plain("cost.calls", healthy.breaker.calls);
+        block.plain("cost.window", self.rule.window);
+        block.plain("cost.false_opens", healthy.breaker.opens);
+        block.plain("cost.rejected", healthy.breaker.event_rejected);
+        block.plain("cost.partial.opens", partial.breaker.opens);
+        block.plain("cost.partial.responses_none", partial.plain.event_responses);
+        block.plain(
+            "cost.partial.responses_breaker",
+            partial.breaker.event_responses,
+        );
+        block.plain(
+            "cost.partial.lost",
+            partial.lost_responses(&partial.breaker),
+        );
+
+        slowdown.publish_gain(&mut block, true);
+        down.publish_gain(&mut block, false);
+
+        let scale = self.failure_minutes * 60.0 * self.rounds_per_second()
+            / (self.rounds - self.failure_start) as f64;
+        let saved = difference(slowdown.plain.calls, slowdown.breaker.calls) as f64;
+        let rescued = difference(
+            slowdown.plain.tracking_no_slot,
+            slowdown.breaker.tracking_no_slot,
+        ) as f64;
+        block.plain("parameters.failure_minutes", self.failure_minutes);
+        block.fixed("scaled.calls_saved", saved * scale, 0);
+        block.fixed("scaled.tracking_rescued", rescued * scale, 0);
+
+        for NamedRule { name, opens_on } in &self.rules {
+            for mode in Mode::ALL {
+                let row = format!("rules.{name}.{}", mode.name());
+                let run = self.run(mode, Some(*opens_on));
+                match opens_on {
+                    Rule::Ratio(rule) => {
+                        block.fixed(format!("{row}.threshold"), rule.threshold, 2);
+                        block.plain(format!("{row}.window"), rule.window);
+                    }
+                    Rule::Consecutive(rule) => {
+                        block.plain(format!("{row}.threshold"), rule.failures)
+                    }
+                }
+                let detection = run.detection.as_ref();
+                block.plain(format!("{row}.detection_round"), detection.map(|d| d.round));
+                block.plain(
+                    format!("{row}.detection_slot_rounds"),
+                    detection.map(|d| d.slot_rounds),
+                );
+                block.plain(format!("{row}.opens"), run.opens);
+                let lost = match mode {
+                    Mode::Healthy => Some(difference(run.event_rejected, 0)),
+                    Mode::Partial => Some(partial.lost_responses(&run)),
+                    Mode::Slowdown | Mode::Down => None,
+                };
+                block.plain(format!("{row}.rejected_valid"), lost);
+            }
+        }
+
+        let longer = self.longer_open_rounds;
+        block.plain("parameters.longer_open_rounds", longer);
+        block.plain("sensitivity.open_rounds", self.rule.open_rounds);
+        block.plain("sensitivity.calls", slowdown.breaker.calls);
+        block.plain(
+            "sensitivity.calls_longer",
+            self.run(Mode::Slowdown, Some(chosen.with_open_rounds(longer)))
+                .calls,
+        );
+        if let Some(NamedRule {
+            opens_on: low @ Rule::Ratio(WindowRatio { threshold, .. }),
+            ..
+        }) = self.rules.last()
+        {
+            let rejected = |rule| self.run(Mode::Healthy, Some(rule)).event_rejected;
+            block.fixed("sensitivity.threshold", *threshold, 2);
+            block.plain("sensitivity.rejected", rejected(*low));
+            block.plain(
+                "sensitivity.rejected_longer",
+                rejected(low.with_open_rounds(longer)),
+            );
+        }
+        Report::new([block])
+    }
+}
+
+impl Behaviour {
+    fn declare(&self, d: &mut Declaration) {
+        d.real("failure_probability", self.failure_probability, 0.0..=1.0);
+        d.integer("answered_hold", self.answered_hold, 0..=10_000);
+        d.integer("failed_hold", self.failed_hold, 0..=10_000);
+    }
+}
+
+impl WindowRatio {
+    fn declare(&self, d: &mut Declaration) {
+        d.integer("window", self.window, 1..=10_000);
+        d.real("threshold", self.threshold, 0.0..=1.0);
+        d.integer("open_rounds", self.open_rounds, 1..=1_000_000);
+    }
+}
+
+impl NamedRule {
+    fn declare(&self, d: &mut Declaration) {
+        d.text("name", &self.name);
+        d.group("opens_on", |d| match &self.opens_on {
+            Rule::Ratio(rule) => d.group("ratio", |d| rule.declare(d)),
+            Rule::Consecutive(rule) => d.group("consecutive", |d| {
+                d.integer("failures", rule.failures, 1..=10_000);
+                d.integer("open_rounds", rule.open_rounds, 1..=1_000_000);
+            }),
+        });
+    }
+}
+
+/// The same day without and with the breaker.
+struct Pair {
+    mode: Mode,
+    plain: Counts,
+    breaker: Counts,
+}
+
+impl Pair {
+    /// Events that were answered without a breaker and are not with one.
+    fn lost_responses(&self, with_breaker: &Counts) -> i64 {
+        difference(self.plain.event_responses, with_breaker.event_responses)
+    }
+
+    fn publish_gain(&self, block: &mut Block, with_percentage: bool) {
+        let Self {
+            mode,
+            plain,
+            breaker,
+        } = self;
+        let row = format!("gain.{}", mode.name());
+        block.plain(
+            format!("{row}.tracking_no_slot_none"),
+            plain.tracking_no_slot,
+        );
+        block.plain(
+            format!("{row}.tracking_no_slot_breaker"),
+            breaker.tracking_no_slot,
+        );
+        block.plain(format!("{row}.slot_rounds_none"), plain.event_slot_rounds);
+        block.plain(
+            format!("{row}.slot_rounds_breaker"),
+            breaker.event_slot_rounds,
+        );
+        if with_percentage {
+            let saved = difference(plain.event_slot_rounds, breaker.event_slot_rounds) as f64;
+            let percent = 100.0 * saved / plain.event_slot_rounds as f64;
+            block.push(
+                Figure::fixed(format!("{row}.slot_rounds_saved"), percent, 2).marked(Mark::Percent),
+            );
+        }
+        block.plain(format!("{row}.calls_none"), plain.calls);
+        block.plain(format!("{row}.calls_breaker"), breaker.calls);
+    }
+}
+
+impl Counts {
+    fn publish(&self, block: &mut Block, row: &str) {
+        block.plain(format!("{row}.tracking_responses"), self.tracking_responses);
+        block.plain(format!("{row}.tracking_no_slot"), self.tracking_no_slot);
+        block.plain(format!("{row}.event_responses"), self.event_responses);
+        block.plain(format!("{row}.event_rejected"), self.event_rejected);
+        block.plain(format!("{row}.event_errors"), self.event_errors);
+        block.plain(format!("{row}.calls"), self.calls);
+        block.plain(format!("{row}.event_slot_rounds"), self.event_slot_rounds);
+    }
+}
+
+/// How many fewer; negative where there are more.
+fn difference(before: u64, after: u64) -> i64 {
+    before as i64 - after as i64
+}

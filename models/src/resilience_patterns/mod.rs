@@ -1,0 +1,3 @@
+//! The lessons of *Resilience and Reliability* that have a model, one file each.
+
+pub mod circuit_breaker;
