@@ -1,1 +1,5 @@
-//! Compares.
+//! What is compared: the spec's claims and the courses' texts with the models' figures.
+
+pub mod nearest;
+pub mod spec;
+pub mod suite;

@@ -58,9 +58,7 @@ pub struct Model {
 
 impl Model {
     const fn of<L: Lesson>() -> Self {
-        Self {
-            prepare: prepare::<L>,
-        }
+        Self { prepare: prepare::<L> }
     }
 
     /// Reads parameters. Values outside their ranges are read all the same: see [`Prepared::problems`].
@@ -104,16 +102,10 @@ impl Prepared {
 fn prepare<L: Lesson>(parameters: &Value) -> Result<Prepared, Problem> {
     let lesson: L = serde_path_to_error::deserialize(parameters).map_err(|error| {
         let path = error.path().to_string().replace('[', ".").replace(']', "");
-        Problem {
-            path,
-            message: error.into_inner().to_string(),
-        }
+        Problem { path, message: error.into_inner().to_string() }
     })?;
     let declaration = Declaration::of(&lesson);
-    Ok(Prepared {
-        declaration,
-        run: Box::new(move || lesson.report()),
-    })
+    Ok(Prepared { declaration, run: Box::new(move || lesson.report()) })
 }
 
 /// The entry of a lesson.
@@ -122,20 +114,11 @@ pub fn find(slug: &str) -> Option<&'static Entry> {
 }
 
 const fn entry(course: Course, number: usize, slug: &'static str, title: &'static str) -> Entry {
-    Entry {
-        course,
-        number,
-        slug,
-        title,
-        model: None,
-    }
+    Entry { course, number, slug, title, model: None }
 }
 
 const fn modelled(entry: Entry, model: Model) -> Entry {
-    Entry {
-        model: Some(model),
-        ..entry
-    }
+    Entry { model: Some(model), ..entry }
 }
 
 use Course::{ApplicationLayer as A, ResiliencePatterns as R};
@@ -143,52 +126,24 @@ use Course::{ApplicationLayer as A, ResiliencePatterns as R};
 /// Every lesson of both courses, in course order.
 pub static ENTRIES: &[Entry] = &[
     entry(R, 1, "failure-modes", "Failure Modes"),
-    modelled(
-        entry(R, 2, "circuit-breaker", "Circuit Breaker"),
-        Model::of::<rp::circuit_breaker::Parameters>(),
-    ),
+    modelled(entry(R, 2, "circuit-breaker", "Circuit Breaker"), Model::of::<rp::circuit_breaker::Parameters>()),
     entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"),
     entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
     entry(R, 5, "timeout-budgets", "Timeout Budgets"),
     entry(R, 6, "backpressure", "Backpressure"),
-    entry(
-        R,
-        7,
-        "throttling-and-load-shedding",
-        "Throttling and Load Shedding",
-    ),
+    entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),
     entry(R, 9, "failover-design", "Failover Design"),
-    entry(
-        R,
-        10,
-        "health-endpoint-monitoring",
-        "Health Endpoint Monitoring",
-    ),
+    entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
     entry(R, 11, "recovery-objectives", "Recovery Objectives"),
     entry(R, 12, "redundancy-zones", "Redundancy Zones"),
-    entry(
-        R,
-        13,
-        "deployment-stamps-and-geo-replicas",
-        "Deployment Stamps and Geo-Replicas",
-    ),
+    entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
     entry(R, 15, "idempotent-operations", "Idempotent Operations"),
-    entry(
-        R,
-        16,
-        "compensating-transactions",
-        "Compensating Transactions",
-    ),
+    entry(R, 16, "compensating-transactions", "Compensating Transactions"),
     entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
     entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
-    entry(
-        R,
-        19,
-        "external-configuration-store",
-        "External Configuration Store",
-    ),
+    entry(R, 19, "external-configuration-store", "External Configuration Store"),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
     entry(A, 1, "stateless-services", "Stateless Services"),
     entry(A, 2, "service-discovery", "Service Discovery"),
@@ -196,33 +151,13 @@ pub static ENTRIES: &[Entry] = &[
     entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
     entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
     entry(A, 6, "message-queues", "Message Queues"),
-    entry(
-        A,
-        7,
-        "task-queues-and-background-jobs",
-        "Task Queues and Background Jobs",
-    ),
+    entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
     entry(A, 8, "competing-consumers", "Competing Consumers"),
-    entry(
-        A,
-        9,
-        "queue-based-load-leveling",
-        "Queue-Based Load Leveling",
-    ),
+    entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
     entry(A, 10, "priority-queue", "Priority Queue"),
     entry(A, 11, "sequential-convoy", "Sequential Convoy"),
-    entry(
-        A,
-        12,
-        "choreography-and-orchestration",
-        "Choreography and Orchestration",
-    ),
-    entry(
-        A,
-        13,
-        "scheduler-agent-supervisor",
-        "Scheduler–Agent–Supervisor",
-    ),
+    entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
+    entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
     entry(A, 14, "leader-election", "Leader Election"),
     entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
 ];

@@ -96,13 +96,7 @@ pub struct Figure {
 
 impl Figure {
     fn new(name: impl Into<String>, value: impl Into<Number>, style: Style) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-            style,
-            mark: None,
-            plus: false,
-        }
+        Self { name: name.into(), value: value.into(), style, mark: None, plus: false }
     }
 
     /// A figure printed by plain conversion.
@@ -122,10 +116,7 @@ impl Figure {
 
     /// The same figure with a unit mark.
     pub fn marked(self, mark: Mark) -> Self {
-        Self {
-            mark: Some(mark),
-            ..self
-        }
+        Self { mark: Some(mark), ..self }
     }
 
     /// The same figure, with a plus sign before a positive value.
@@ -133,13 +124,18 @@ impl Figure {
         Self { plus: true, ..self }
     }
 
+    /// The numeral without its unit mark and plus sign; a dash where there is no number.
+    pub fn digits(&self) -> String {
+        match self.value.as_f64() {
+            None => "-".to_owned(),
+            Some(x) => self.style.print(self.value, x),
+        }
+    }
+
     /// The numeral as the course prints it, sign and unit mark included; a dash where there is no number.
     pub fn shown(&self) -> String {
-        let Some(x) = self.value.as_f64() else {
-            return "-".to_owned();
-        };
-        let digits = self.style.print(self.value, x);
-        let plus = if self.plus && x > 0.0 { "+" } else { "" };
+        let digits = self.digits();
+        let plus = if self.plus && self.value.as_f64().is_some_and(|x| x > 0.0) { "+" } else { "" };
         match self.mark {
             None => format!("{plus}{digits}"),
             Some(Mark::Percent) => format!("{plus}{digits}%"),
@@ -173,10 +169,7 @@ pub struct Block {
 impl Block {
     /// An empty block.
     pub fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            figures: Vec::new(),
-        }
+        Self { name, figures: Vec::new() }
     }
 
     /// Appends a figure.
@@ -250,10 +243,18 @@ pub struct Report {
 impl Report {
     /// A report of these blocks.
     pub fn new(blocks: impl Into<Vec<Block>>) -> Self {
-        Self {
-            blocks: blocks.into(),
-            facts: Vec::new(),
-        }
+        Self { blocks: blocks.into(), facts: Vec::new() }
+    }
+
+    /// Every figure of every block, in published order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.blocks.iter().flat_map(|block| &block.figures)
+    }
+
+    /// The names of all figures and facts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let facts = self.facts.iter().map(|(name, _)| name.as_str());
+        self.figures().map(|figure| figure.name.as_str()).chain(facts)
     }
 
     /// Adds a fact.

@@ -7,9 +7,7 @@
 ///
 /// Not-a-number and infinities print as their ECMAScript names; 10^21 and above print as [`plain`] does.
 pub fn fixed(x: f64, decimals: u8) -> String {
-    ryu_js::Buffer::new()
-        .format_to_fixed(x, decimals)
-        .to_owned()
+    ryu_js::Buffer::new().format_to_fixed(x, decimals).to_owned()
 }
 
 /// `String(x)`: the shortest decimal that reads back as `x`.
@@ -40,15 +38,8 @@ const GROUPED_DECIMALS: usize = 3;
 /// Rounds a decimal text (`digits[.digits]`) half away from zero; whole part and decimals.
 fn round_decimal(text: &str, decimals: usize) -> (String, String) {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let kept: String = fraction
-        .chars()
-        .chain(std::iter::repeat('0'))
-        .take(decimals)
-        .collect();
-    let up = fraction
-        .as_bytes()
-        .get(decimals)
-        .is_some_and(|&digit| digit >= b'5');
+    let kept: String = fraction.chars().chain(std::iter::repeat('0')).take(decimals).collect();
+    let up = fraction.as_bytes().get(decimals).is_some_and(|&digit| digit >= b'5');
     let digits = format!("{whole}{kept}");
     let digits = if up { increment(&digits) } else { digits };
     let (whole, fraction) = digits.split_at(digits.len() - decimals);

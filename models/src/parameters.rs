@@ -133,12 +133,7 @@ impl Declaration {
         mut element: impl FnMut(&mut Self, &str, &T),
     ) {
         let inside = length.contains(&elements.len());
-        self.record(
-            name,
-            Range::List(length),
-            inside,
-            &format!("a list of {}", elements.len()),
-        );
+        self.record(name, Range::List(length), inside, &format!("a list of {}", elements.len()));
         self.group(name, |declaration| {
             for (i, value) in elements.iter().enumerate() {
                 element(declaration, &i.to_string(), value);
@@ -149,36 +144,24 @@ impl Declaration {
     /// Something that must hold between parameters; `expected` completes "`name`: expected ...".
     pub fn require(&mut self, name: &str, holds: bool, expected: impl fmt::Display) {
         if !holds {
-            self.problems.push(Problem {
-                path: self.path(name),
-                message: format!("expected {expected}"),
-            });
+            self.problems.push(Problem { path: self.path(name), message: format!("expected {expected}") });
         }
     }
 
     /// How many steps the run will take; refused above [`MAX_STEPS`]. `name` is the parameter to blame.
     pub fn steps(&mut self, name: &str, steps: f64) {
-        let expected = format!(
-            "a run of at most {MAX_STEPS:e} steps; these parameters make about {steps:.1e}"
-        );
+        let expected = format!("a run of at most {MAX_STEPS:e} steps; these parameters make about {steps:.1e}");
         self.require(name, steps <= MAX_STEPS, expected);
     }
 
     fn path(&self, name: &str) -> String {
-        if self.prefix.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.prefix)
-        }
+        if self.prefix.is_empty() { name.to_owned() } else { format!("{}.{name}", self.prefix) }
     }
 
     fn record(&mut self, name: &str, range: Range, inside: bool, found: &str) {
         let path = self.path(name);
         if !inside {
-            self.problems.push(Problem {
-                path: path.clone(),
-                message: format!("found {found}, expected {range}"),
-            });
+            self.problems.push(Problem { path: path.clone(), message: format!("found {found}, expected {range}") });
         }
         self.declared.push(Declared { path, range });
     }

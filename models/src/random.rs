@@ -43,9 +43,7 @@ impl Lehmer {
 
     /// Any seed; it is reduced modulo 2^31 - 1. A multiple of the modulus yields zeros for ever.
     pub fn new(seed: u64) -> Self {
-        Self {
-            state: seed % Self::MODULUS,
-        }
+        Self { state: seed % Self::MODULUS }
     }
 }
 

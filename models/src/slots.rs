@@ -9,18 +9,12 @@ pub struct SlotPool {
 impl SlotPool {
     /// A pool with every slot free.
     pub fn new(slots: usize) -> Self {
-        Self {
-            free_from: vec![0; slots],
-        }
+        Self { free_from: vec![0; slots] }
     }
 
     /// Holds a free slot from round `now` for `rounds`; false where none is free.
     pub fn acquire(&mut self, now: u64, rounds: u64) -> bool {
-        match self
-            .free_from
-            .iter_mut()
-            .find(|free_from| **free_from <= now)
-        {
+        match self.free_from.iter_mut().find(|free_from| **free_from <= now) {
             Some(free_from) => {
                 *free_from = now + rounds;
                 true

@@ -127,12 +127,7 @@ struct Breaker {
 
 impl Breaker {
     fn new(rule: Rule) -> Self {
-        Self {
-            rule,
-            state: State::Closed,
-            consecutive: 0,
-            window: VecDeque::new(),
-        }
+        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
     }
 
     fn start_round(&mut self, now: u64) {
@@ -153,9 +148,7 @@ impl Breaker {
         };
         if opens {
             self.forget();
-            self.state = State::Open {
-                until: now + self.rule.open_rounds(),
-            };
+            self.state = State::Open { until: now + self.rule.open_rounds() };
         } else if matches!(self.state, State::HalfOpen) {
             self.forget();
             self.state = State::Closed;
@@ -175,8 +168,7 @@ impl Breaker {
                     self.window.pop_front();
                 }
                 let failures = self.window.iter().filter(|failed| **failed).count();
-                self.window.len() == rule.window
-                    && failures as f64 / rule.window as f64 >= rule.threshold
+                self.window.len() == rule.window && failures as f64 / rule.window as f64 >= rule.threshold
             }
         }
     }
@@ -197,14 +189,8 @@ impl Rule {
 
     fn with_open_rounds(self, open_rounds: u64) -> Self {
         match self {
-            Self::Ratio(rule) => Self::Ratio(WindowRatio {
-                open_rounds,
-                ..rule
-            }),
-            Self::Consecutive(rule) => Self::Consecutive(ConsecutiveFailures {
-                open_rounds,
-                ..rule
-            }),
+            Self::Ratio(rule) => Self::Ratio(WindowRatio { open_rounds, ..rule }),
+            Self::Consecutive(rule) => Self::Consecutive(ConsecutiveFailures { open_rounds, ..rule }),
         }
     }
 }
@@ -270,9 +256,7 @@ impl Parameters {
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
             for flow in arrivals {
                 match flow {
-                    Flow::Tracking if pool.acquire(now, self.tracking_hold) => {
-                        counts.tracking_responses += 1
-                    }
+                    Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
                     Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
                         counts.event_rejected += 1;
@@ -280,22 +264,14 @@ impl Parameters {
                     }
                     Flow::Event => {
                         let failed = random.chance(dependency.failure_probability);
-                        let hold = if failed {
-                            dependency.failed_hold
-                        } else {
-                            dependency.answered_hold
-                        };
+                        let hold = if failed { dependency.failed_hold } else { dependency.answered_hold };
                         if !pool.acquire(now, hold) {
                             counts.event_no_slot += 1;
                             continue;
                         }
                         counts.calls += 1;
                         counts.event_slot_rounds += hold;
-                        *if failed {
-                            &mut counts.event_errors
-                        } else {
-                            &mut counts.event_responses
-                        } += 1;
+                        *if failed { &mut counts.event_errors } else { &mut counts.event_responses } += 1;
                         let Some(breaker) = &mut breaker else {
                             continue;
                         };
@@ -333,11 +309,7 @@ impl Lesson for Parameters {
         d.real("round_ms", self.round_ms, 0.1..=1_000.0);
         d.integer("rounds", self.rounds, 1..=1_000_000);
         d.integer("failure_start", self.failure_start, 0..=1_000_000);
-        d.require(
-            "failure_start",
-            self.failure_start < self.rounds,
-            "a round before the run ends (`rounds`)",
-        );
+        d.require("failure_start", self.failure_start < self.rounds, "a round before the run ends (`rounds`)");
         d.real("tracking_rate", self.tracking_rate, 0.0..=10_000.0);
         d.integer("tracking_hold", self.tracking_hold, 0..=10_000);
         d.real("event_rate", self.event_rate, 0.0..=10_000.0);
@@ -347,28 +319,19 @@ impl Lesson for Parameters {
             }
         });
         d.group("rule", |d| self.rule.declare(d));
-        d.list("rules", &self.rules, 3..=3, |d, i, rule| {
-            d.group(i, |d| rule.declare(d))
-        });
+        d.list("rules", &self.rules, 3..=3, |d, i, rule| d.group(i, |d| rule.declare(d)));
         d.integer("longer_open_rounds", self.longer_open_rounds, 1..=1_000_000);
         d.real("failure_minutes", self.failure_minutes, 0.0..=100_000.0);
 
-        let arrivals =
-            (self.tracking_rate + self.event_rate) / self.rounds_per_second() * self.rounds as f64;
+        let arrivals = (self.tracking_rate + self.event_rate) / self.rounds_per_second() * self.rounds as f64;
         let runs = (2 * Mode::ALL.len() + self.rules.len() * Mode::ALL.len() + 3) as f64;
-        d.steps(
-            "rounds",
-            runs * (self.rounds as f64 + arrivals * (1.0 + self.slots as f64 / 8.0)),
-        );
+        d.steps("rounds", runs * (self.rounds as f64 + arrivals * (1.0 + self.slots as f64 / 8.0)));
     }
 
     fn report(&self) -> Report {
         let chosen = Rule::Ratio(self.rule);
-        let runs = Mode::ALL.map(|mode| Pair {
-            mode,
-            plain: self.run(mode, None),
-            breaker: self.run(mode, Some(chosen)),
-        });
+        let runs =
+            Mode::ALL.map(|mode| Pair { mode, plain: self.run(mode, None), breaker: self.run(mode, Some(chosen)) });
         let [healthy, partial, slowdown, down] = &runs;
 
         let mut block = Block::new("run");
@@ -380,10 +343,8 @@ impl Lesson for Parameters {
         block.plain("parameters.rule.window", self.rule.window);
         block.plain("parameters.rule.open_rounds", self.rule.open_rounds);
         for run in &runs {
-            run.plain
-                .publish(&mut block, &format!("runs.{}.none", run.mode.name()));
-            run.breaker
-                .publish(&mut block, &format!("runs.{}.breaker", run.mode.name()));
+            run.plain.publish(&mut block, &format!("runs.{}.none", run.mode.name()));
+            run.breaker.publish(&mut block, &format!("runs.{}.breaker", run.mode.name()));
         }
 
         block.plain("cost.calls", healthy.breaker.calls);
@@ -392,25 +353,15 @@ impl Lesson for Parameters {
         block.plain("cost.rejected", healthy.breaker.event_rejected);
         block.plain("cost.partial.opens", partial.breaker.opens);
         block.plain("cost.partial.responses_none", partial.plain.event_responses);
-        block.plain(
-            "cost.partial.responses_breaker",
-            partial.breaker.event_responses,
-        );
-        block.plain(
-            "cost.partial.lost",
-            partial.lost_responses(&partial.breaker),
-        );
+        block.plain("cost.partial.responses_breaker", partial.breaker.event_responses);
+        block.plain("cost.partial.lost", partial.lost_responses(&partial.breaker));
 
         slowdown.publish_gain(&mut block, true);
         down.publish_gain(&mut block, false);
 
-        let scale = self.failure_minutes * 60.0 * self.rounds_per_second()
-            / (self.rounds - self.failure_start) as f64;
+        let scale = self.failure_minutes * 60.0 * self.rounds_per_second() / (self.rounds - self.failure_start) as f64;
         let saved = difference(slowdown.plain.calls, slowdown.breaker.calls) as f64;
-        let rescued = difference(
-            slowdown.plain.tracking_no_slot,
-            slowdown.breaker.tracking_no_slot,
-        ) as f64;
+        let rescued = difference(slowdown.plain.tracking_no_slot, slowdown.breaker.tracking_no_slot) as f64;
         block.plain("parameters.failure_minutes", self.failure_minutes);
         block.fixed("scaled.calls_saved", saved * scale, 0);
         block.fixed("scaled.tracking_rescued", rescued * scale, 0);
@@ -424,16 +375,11 @@ impl Lesson for Parameters {
                         block.fixed(format!("{row}.threshold"), rule.threshold, 2);
                         block.plain(format!("{row}.window"), rule.window);
                     }
-                    Rule::Consecutive(rule) => {
-                        block.plain(format!("{row}.threshold"), rule.failures)
-                    }
+                    Rule::Consecutive(rule) => block.plain(format!("{row}.threshold"), rule.failures),
                 }
                 let detection = run.detection.as_ref();
                 block.plain(format!("{row}.detection_round"), detection.map(|d| d.round));
-                block.plain(
-                    format!("{row}.detection_slot_rounds"),
-                    detection.map(|d| d.slot_rounds),
-                );
+                block.plain(format!("{row}.detection_slot_rounds"), detection.map(|d| d.slot_rounds));
                 block.plain(format!("{row}.opens"), run.opens);
                 let lost = match mode {
                     Mode::Healthy => Some(difference(run.event_rejected, 0)),
@@ -448,23 +394,12 @@ impl Lesson for Parameters {
         block.plain("parameters.longer_open_rounds", longer);
         block.plain("sensitivity.open_rounds", self.rule.open_rounds);
         block.plain("sensitivity.calls", slowdown.breaker.calls);
-        block.plain(
-            "sensitivity.calls_longer",
-            self.run(Mode::Slowdown, Some(chosen.with_open_rounds(longer)))
-                .calls,
-        );
-        if let Some(NamedRule {
-            opens_on: low @ Rule::Ratio(WindowRatio { threshold, .. }),
-            ..
-        }) = self.rules.last()
-        {
+        block.plain("sensitivity.calls_longer", self.run(Mode::Slowdown, Some(chosen.with_open_rounds(longer))).calls);
+        if let Some(NamedRule { opens_on: low @ Rule::Ratio(WindowRatio { threshold, .. }), .. }) = self.rules.last() {
             let rejected = |rule| self.run(Mode::Healthy, Some(rule)).event_rejected;
             block.fixed("sensitivity.threshold", *threshold, 2);
             block.plain("sensitivity.rejected", rejected(*low));
-            block.plain(
-                "sensitivity.rejected_longer",
-                rejected(low.with_open_rounds(longer)),
-            );
+            block.plain("sensitivity.rejected_longer", rejected(low.with_open_rounds(longer)));
         }
         Report::new([block])
     }
@@ -513,31 +448,16 @@ impl Pair {
     }
 
     fn publish_gain(&self, block: &mut Block, with_percentage: bool) {
-        let Self {
-            mode,
-            plain,
-            breaker,
-        } = self;
+        let Self { mode, plain, breaker } = self;
         let row = format!("gain.{}", mode.name());
-        block.plain(
-            format!("{row}.tracking_no_slot_none"),
-            plain.tracking_no_slot,
-        );
-        block.plain(
-            format!("{row}.tracking_no_slot_breaker"),
-            breaker.tracking_no_slot,
-        );
+        block.plain(format!("{row}.tracking_no_slot_none"), plain.tracking_no_slot);
+        block.plain(format!("{row}.tracking_no_slot_breaker"), breaker.tracking_no_slot);
         block.plain(format!("{row}.slot_rounds_none"), plain.event_slot_rounds);
-        block.plain(
-            format!("{row}.slot_rounds_breaker"),
-            breaker.event_slot_rounds,
-        );
+        block.plain(format!("{row}.slot_rounds_breaker"), breaker.event_slot_rounds);
         if with_percentage {
             let saved = difference(plain.event_slot_rounds, breaker.event_slot_rounds) as f64;
             let percent = 100.0 * saved / plain.event_slot_rounds as f64;
-            block.push(
-                Figure::fixed(format!("{row}.slot_rounds_saved"), percent, 2).marked(Mark::Percent),
-            );
+            block.push(Figure::fixed(format!("{row}.slot_rounds_saved"), percent, 2).marked(Mark::Percent));
         }
         block.plain(format!("{row}.calls_none"), plain.calls);
         block.plain(format!("{row}.calls_breaker"), breaker.calls);

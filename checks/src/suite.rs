@@ -1,0 +1,308 @@
+//! A spec brought to life: references resolved, values overridden, lessons run.
+
+use crate::nearest::nearest;
+use crate::spec::Spec;
+use crate::spec::assumptions::Assumed;
+use crate::spec::lesson::{LessonSpec, Origin};
+use crate::spec::yaml::{self, YamlError};
+use models::catalogue::Prepared;
+use models::figures::{Fact, Number, Report};
+use models::parameters::{Problem, Range};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Values that replace those of the spec, by parameter path or by assumption (`AY2.slots`).
+pub type Overrides = BTreeMap<String, Value>;
+
+/// Why something could not be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// A file in `spec/` is wrong.
+    Spec(YamlError),
+    /// The call is wrong.
+    Call(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spec(error) => error.fmt(f),
+            Self::Call(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<YamlError> for Error {
+    fn from(error: YamlError) -> Self {
+        Self::Spec(error)
+    }
+}
+
+/// One run of one lesson.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The parameters that it ran with.
+    pub parameters: Value,
+    /// What it yielded.
+    pub report: Report,
+}
+
+/// The spec and the models behind it.
+#[derive(Debug)]
+pub struct Suite {
+    /// What is claimed.
+    pub spec: Spec,
+}
+
+impl Suite {
+    /// The lesson of a slug.
+    ///
+    /// # Errors
+    /// No such lesson (with the nearest ones), or one without a model.
+    pub fn lesson(&self, slug: &str) -> Result<&LessonSpec, Error> {
+        self.spec.lesson(slug).ok_or_else(|| match models::catalogue::find(slug) {
+            Some(_) => Error::Call(format!("lesson `{slug}` has no model yet: nothing to run or check")),
+            None => {
+                let slugs = models::catalogue::ENTRIES.iter().map(|entry| entry.slug.to_owned());
+                Error::Call(format!("no lesson `{slug}`{}", nearest(slug, slugs)))
+            }
+        })
+    }
+
+    /// Reads `NAME=VALUE` arguments for a lesson.
+    ///
+    /// # Errors
+    /// No equals sign, a value that is no YAML, a name that is neither a parameter nor an assumption of the spec.
+    pub fn overrides(&self, slug: &str, arguments: &[String]) -> Result<Overrides, Error> {
+        let mut overrides = Overrides::new();
+        for argument in arguments {
+            let Some((name, text)) = argument.split_once('=') else {
+                return Err(Error::Call(format!("--set {argument}: expected NAME=VALUE")));
+            };
+            let value = yaml::value(text).map_err(|error| Error::Call(format!("--set {argument}: {error}")))?;
+            if overrides.insert(name.to_owned(), value).is_some() {
+                return Err(Error::Call(format!("--set {name}: set twice")));
+            }
+        }
+        self.refuse_unknown(slug, &overrides)?;
+        Ok(overrides)
+    }
+
+    /// Refuses overrides that name nothing of the lesson.
+    ///
+    /// # Errors
+    /// The first such name, with the nearest known ones.
+    pub fn refuse_unknown(&self, slug: &str, overrides: &Overrides) -> Result<(), Error> {
+        let lesson = self.lesson(slug)?;
+        let defaults = self.parameters(lesson, &Overrides::new(), &[])?;
+        for name in overrides.keys() {
+            if at_path(&defaults, name).is_none() && self.spec.assumptions.get(name).is_none() {
+                let known = paths(&defaults).into_iter().chain(self.spec.assumptions.value_names());
+                return Err(Error::Call(format!("{slug} has no parameter `{name}`{}", nearest(name, known))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Resolves a lesson's parameters and makes it ready to run.
+    ///
+    /// # Errors
+    /// A reference to nothing or in a circle, a value of the wrong type or outside its range.
+    pub fn prepare(&self, slug: &str, overrides: &Overrides) -> Result<(Value, Prepared), Error> {
+        self.prepare_below(slug, overrides, &[])
+    }
+
+    /// Runs a lesson.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn run(&self, slug: &str, overrides: &Overrides) -> Result<Run, Error> {
+        self.run_below(slug, overrides, &[])
+    }
+
+    fn run_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<Run, Error> {
+        let (parameters, prepared) = self.prepare_below(slug, overrides, trail)?;
+        let report = prepared.report().map_err(|problem| Error::Call(problem.message))?;
+        Ok(Run { parameters, report })
+    }
+
+    fn prepare_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<(Value, Prepared), Error> {
+        let lesson = self.lesson(slug)?;
+        let parameters = self.parameters(lesson, overrides, trail)?;
+        let prepared = match lesson.entry.model.as_ref().map(|model| model.prepare(&parameters)) {
+            Some(Ok(prepared)) => prepared,
+            Some(Err(problem)) => return Err(self.blame(lesson, overrides, trail, problem)),
+            None => return Err(Error::Call(format!("lesson `{slug}` has no model"))),
+        };
+        match prepared.problems().first() {
+            Some(problem) => Err(self.blame(lesson, overrides, trail, problem.clone())),
+            None => Ok((parameters, prepared)),
+        }
+    }
+
+    /// Says whose fault a problem is: an override's, with the declared range, or the spec file's, with its place.
+    fn blame(&self, lesson: &LessonSpec, overrides: &Overrides, trail: &[String], problem: Problem) -> Error {
+        if overrides.is_empty() {
+            return lesson.parameter_error(&problem.path, problem.message).into();
+        }
+        let defaults = match self.prepare_below(lesson.entry.slug, &Overrides::new(), trail) {
+            Ok((_, defaults)) => defaults,
+            Err(error) => return error,
+        };
+        let declared = defaults.parameters().iter().find(|declared| declared.path == problem.path);
+        let set = at_path(&Value::Object(overrides.clone().into_iter().collect()), &problem.path).cloned();
+        match (declared, set) {
+            (Some(declared), Some(value)) if !fits(&declared.range, &value) => {
+                Error::Call(format!("{}: found {value}, expected {}", problem.path, declared.range))
+            }
+            _ => Error::Call(format!("{}: {}", problem.path, problem.message)),
+        }
+    }
+
+    /// The lesson's parameters as plain data.
+    fn parameters(&self, lesson: &LessonSpec, overrides: &Overrides, trail: &[String]) -> Result<Value, Error> {
+        let mut parameters = Value::Object(Map::new());
+        for parameter in &lesson.parameters {
+            let value = match &parameter.origin {
+                Origin::Reference(name) => self.refer(name, overrides, trail),
+                Origin::Literal { value, .. } => self.resolve(value, overrides, trail),
+            };
+            let value = value.map_err(|error| match error {
+                Error::Call(message) => lesson.parameter_error(&parameter.path, message).into(),
+                error => error,
+            })?;
+            insert(&mut parameters, &parameter.path, value);
+        }
+        for (name, value) in overrides {
+            if let Some(place) = at_path_mut(&mut parameters, name) {
+                *place = value.clone();
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// Replaces every reference inside a value.
+    fn resolve(&self, value: &Value, overrides: &Overrides, trail: &[String]) -> Result<Value, Error> {
+        match value {
+            Value::String(text) if text.starts_with('=') => self.refer(&text[1..], overrides, trail),
+            Value::Array(items) => items.iter().map(|item| self.resolve(item, overrides, trail)).collect(),
+            Value::Object(map) => {
+                map.iter().map(|(key, value)| Ok((key.clone(), self.resolve(value, overrides, trail)?))).collect()
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// The value of `AY2.slots`, `AY2.slots.sensitivity` or `LESSON:FIGURE`.
+    fn refer(&self, name: &str, overrides: &Overrides, trail: &[String]) -> Result<Value, Error> {
+        if trail.iter().any(|seen| seen == name) {
+            return Err(Error::Call(format!("a reference in a circle: {} -> {name}", trail.join(" -> "))));
+        }
+        let trail = [trail, &[name.to_owned()]].concat();
+        if let Some((slug, figure)) = name.split_once(':') {
+            let inherited: Overrides = overrides
+                .iter()
+                .filter(|(name, _)| self.spec.assumptions.get(name).is_some())
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            let run = self.run_below(slug, &inherited, &trail)?;
+            return published(&run.report, figure).ok_or_else(|| {
+                let names = run.report.names().map(str::to_owned);
+                Error::Call(format!("`{slug}` has no figure or fact `{figure}`{}", nearest(figure, names)))
+            });
+        }
+        if let Some(value) = overrides.get(name) {
+            return Ok(value.clone());
+        }
+        let (base, sensitivity) = match name.strip_suffix(".sensitivity") {
+            Some(base) => (base, true),
+            None => (name, false),
+        };
+        let Some((_, Assumed { value, sensitivity: other, .. })) = self.spec.assumptions.get(base) else {
+            let names = self.spec.assumptions.value_names();
+            return Err(Error::Call(format!("a reference to nothing, `={name}`{}", nearest(name, names))));
+        };
+        match (sensitivity, other) {
+            (false, _) => self.resolve(value, overrides, &trail),
+            (true, Some(other)) => self.resolve(other, overrides, &trail),
+            (true, None) => Err(Error::Call(format!("`{base}` has no sensitivity"))),
+        }
+    }
+}
+
+/// The value of a figure as the course prints it (that is what a later lesson types in), or of a fact.
+fn published(report: &Report, name: &str) -> Option<Value> {
+    if let Some(figure) = report.figures().find(|figure| figure.name == name) {
+        return match figure.value {
+            Number::Integer(i) => Some(i.into()),
+            Number::Real(_) => figure.digits().parse::<f64>().ok().map(Value::from),
+            Number::Absent => None,
+        };
+    }
+    let (_, fact) = report.facts.iter().find(|(fact, _)| fact == name)?;
+    Some(plain_fact(fact))
+}
+
+fn plain_fact(fact: &Fact) -> Value {
+    match fact {
+        Fact::Number(Number::Integer(i)) => (*i).into(),
+        Fact::Number(Number::Real(x)) => (*x).into(),
+        Fact::Number(Number::Absent) => Value::Null,
+        Fact::Flag(flag) => (*flag).into(),
+        Fact::Text(text) => text.as_str().into(),
+        Fact::List(items) => items.iter().map(plain_fact).collect(),
+    }
+}
+
+fn fits(range: &Range, value: &Value) -> bool {
+    match range {
+        Range::Integer(_) => value.is_i64() || value.is_u64(),
+        Range::Real(_) => value.is_number(),
+        Range::List(_) => value.is_array(),
+        Range::Text => value.is_string(),
+        Range::Flag => value.is_boolean(),
+    }
+}
+
+/// The value at a dotted path; list elements by number.
+pub fn at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, step| match value {
+        Value::Object(map) => map.get(step),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    path.split('.').try_fold(value, |value, step| match value {
+        Value::Object(map) => map.get_mut(step),
+        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Puts a value at a dotted path, making the groups on the way.
+fn insert(root: &mut Value, path: &str, value: Value) {
+    match path.split_once('.') {
+        Some((group, rest)) => insert(&mut root[group], rest, value),
+        None => root[path] = value,
+    }
+}
+
+/// Every dotted path of a value, groups and lists included.
+fn paths(value: &Value) -> Vec<String> {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    let mut all = Vec::new();
+    for (name, member) in members {
+        all.extend(paths(member).into_iter().map(|below| format!("{name}.{below}")));
+        all.push(name);
+    }
+    all
+}
