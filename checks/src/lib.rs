@@ -1,5 +1,7 @@
 //! What is compared: the spec's claims and the courses' texts with the models' figures.
 
+pub mod cli;
+pub mod frozen;
 pub mod nearest;
 pub mod spec;
 pub mod suite;

@@ -1,2 +1,7 @@
-//! cc
-fn main() {}
+//! `coursecheck`: see `coursecheck --help`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    checks::cli::main()
+}

@@ -259,8 +259,8 @@ fn plain_fact(fact: &Fact) -> Value {
 
 fn fits(range: &Range, value: &Value) -> bool {
     match range {
-        Range::Integer(_) => value.is_i64() || value.is_u64(),
-        Range::Real(_) => value.is_number(),
+        Range::Integer(range) => value.as_i64().is_some_and(|i| range.contains(&i)),
+        Range::Real(range) => value.as_f64().is_some_and(|x| range.contains(&x)),
         Range::List(_) => value.is_array(),
         Range::Text => value.is_string(),
         Range::Flag => value.is_boolean(),

@@ -1,0 +1,132 @@
+//! The command `coursecheck`: what it is called with, what it writes, how it ends.
+//!
+//! Results go to standard output, progress and diagnostics to standard error.
+
+mod parameters;
+mod run;
+
+use crate::spec::Spec;
+use crate::suite::{Error, Suite};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Checks whether two courses about resilient services tell the truth.
+///
+/// Without a subcommand: verifies everything that is in the spec, one line a lesson and a total.
+#[derive(Parser)]
+#[command(name = "coursecheck", version, after_help = EXIT_STATUS, arg_required_else_help = false)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    common: Common,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  everything asked for was checked and holds
+  1  at least one thing does not hold
+  2  the call or its input is unusable, or nothing at all was checked";
+
+/// What every subcommand takes.
+#[derive(Args)]
+struct Common {
+    /// For people, or for programs.
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// The folder with the claims [default: the nearest spec/ upwards from here, else the one built from].
+    #[arg(long, global = true, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs one lesson's model, any parameter changed, and prints its blocks.
+    Run(run::Arguments),
+    /// Shows a lesson's parameters: value, unit, range and origin.
+    Parameters(parameters::Arguments),
+}
+
+/// How a command ended, when it could do what it was asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Everything holds.
+    Holds,
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = anstream::AutoStream::auto(std::io::stdout());
+    match dispatch(cli, &mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?)) {
+        Ok(Outcome::Holds) => ExitCode::SUCCESS,
+        // Nobody reads on: a closed pipe is the reader's choice, not a failure to report.
+        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            anstream::eprintln!("coursecheck: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
+    let Cli { command, common } = cli;
+    let suite = Suite { spec: Spec::load(&spec_folder(common.spec.as_deref())).map_err(Error::from)? };
+    match command {
+        Some(Command::Run(arguments)) => run::run(&suite, &arguments, common.format, out),
+        Some(Command::Parameters(arguments)) => parameters::run(&suite, &arguments, common.format, out),
+        None => Ok(Outcome::Holds),
+    }
+}
+
+/// The folder asked for; else the nearest `spec/` upwards from here; else that of the sources this was built from.
+fn spec_folder(asked: Option<&Path>) -> PathBuf {
+    if let Some(folder) = asked {
+        return folder.to_owned();
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let near = here.ancestors().map(|folder| folder.join("spec")).find(|spec| spec.join("assumptions.yaml").is_file());
+    near.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec"))
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug)]
+enum Failure {
+    Unusable(Error),
+    Output(std::io::Error),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unusable(error) => error.fmt(f),
+            Self::Output(error) => write!(f, "cannot write the result: {error}"),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Unusable(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn write_json(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+    Ok(writeln!(out, "{text}")?)
+}
