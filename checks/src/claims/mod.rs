@@ -1,0 +1,5 @@
+//! A lesson's statements, and what the models say of them.
+
+pub mod expression;
+pub mod statement;
+pub mod verdict;
