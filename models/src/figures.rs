@@ -90,7 +90,7 @@ pub struct Figure {
     pub style: Style,
     /// The unit mark beside the digits, if any.
     pub mark: Option<Mark>,
-    /// Printed with an explicit plus sign when it is positive.
+    /// Printed with an explicit plus sign unless it is negative: `+2`, `+0`.
     pub plus: bool,
 }
 
@@ -119,7 +119,7 @@ impl Figure {
         Self { mark: Some(mark), ..self }
     }
 
-    /// The same figure, with a plus sign before a positive value.
+    /// The same figure, with a plus sign unless it is negative.
     pub fn with_plus(self) -> Self {
         Self { plus: true, ..self }
     }
@@ -134,8 +134,9 @@ impl Figure {
 
     /// The numeral as the course prints it, sign and unit mark included; a dash where there is no number.
     pub fn shown(&self) -> String {
+        let Some(x) = self.value.as_f64() else { return self.digits() };
         let digits = self.digits();
-        let plus = if self.plus && self.value.as_f64().is_some_and(|x| x > 0.0) { "+" } else { "" };
+        let plus = if self.plus && x >= 0.0 { "+" } else { "" };
         match self.mark {
             None => format!("{plus}{digits}"),
             Some(Mark::Percent) => format!("{plus}{digits}%"),
@@ -274,4 +275,58 @@ pub fn segment(text: impl ToString) -> String {
         }
     }
     out.trim_end_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_shown_in_its_style_with_its_mark_and_sign() {
+        let absent = None::<f64>;
+        let plain = |value: Number| Figure::plain("f", value);
+        let fixed = |value: f64, decimals| Figure::fixed("f", value, decimals);
+        let grouped = |value: Number| Figure::grouped("f", value);
+        let cases = [
+            (plain(7.into()), "7"),
+            // Beyond 2^53 an integer is no double any more.
+            (plain(9_007_199_254_740_993_i64.into()), "9007199254740993"),
+            (plain(0.05.into()), "0.05"),
+            (plain(1e21.into()), "1e+21"),
+            (Figure::fixed("f", 7, 2), "7.00"),
+            (fixed(0.125, 2), "0.13"),
+            (fixed(-0.001, 2), "-0.00"),
+            (grouped(3_200_000.into()), "3,200,000"),
+            (grouped(1234.5.into()), "1,234.5"),
+            (fixed(91.479, 2).marked(Mark::Percent), "91.48%"),
+            (fixed(91.479, 2).marked(Mark::PercentBefore), "%91.48"),
+            (fixed(5.29, 2).marked(Mark::Times), "5.29x"),
+            (fixed(5.29, 2).marked(Mark::TimesBefore), "x5.29"),
+            (plain(2.into()).with_plus(), "+2"),
+            (plain(0.into()).with_plus(), "+0"),
+            (plain((-2).into()).with_plus(), "-2"),
+            (fixed(43.0, 0).marked(Mark::Percent).with_plus(), "+43%"),
+            (fixed(43.0, 0).marked(Mark::PercentBefore).with_plus(), "%+43"),
+            (fixed(-43.0, 0).marked(Mark::Percent).with_plus(), "-43%"),
+            (fixed(1.5, 1).marked(Mark::TimesBefore).with_plus(), "x+1.5"),
+            // No number is a dash, whatever stands around it; not-a-number and infinity are numbers to print.
+            (plain(absent.into()), "-"),
+            (Figure::fixed("f", absent, 2).marked(Mark::Percent).with_plus(), "-"),
+            (fixed(f64::NAN, 2).marked(Mark::Percent).with_plus(), "NaN%"),
+            (fixed(f64::INFINITY, 2), "Infinity"),
+            (grouped(f64::NEG_INFINITY.into()), "-∞"),
+        ];
+        for (figure, expected) in cases {
+            assert_eq!(figure.shown(), expected, "{figure:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_finite_number_has_a_numeral() {
+        assert!(Number::from(0).is_printed());
+        assert!(Number::from(0.5).is_printed());
+        assert!(!Number::from(f64::NAN).is_printed());
+        assert!(!Number::from(f64::INFINITY).is_printed());
+        assert!(!Number::from(None::<u64>).is_printed());
+    }
 }
