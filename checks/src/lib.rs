@@ -1,7 +1,11 @@
 //! What is compared: the spec's claims and the courses' texts with the models' figures.
 
+pub mod check;
+pub mod claims;
 pub mod cli;
+pub mod document;
 pub mod frozen;
 pub mod nearest;
 pub mod spec;
 pub mod suite;
+pub mod verified;

@@ -2,16 +2,25 @@
 //!
 //! Results go to standard output, progress and diagnostics to standard error.
 
+mod check;
+mod explain;
+mod lessons;
 mod parameters;
 mod run;
+mod verify;
 
 use crate::spec::Spec;
 use crate::suite::{Error, Suite};
+use crate::verified::Verified;
+use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Checks whether two courses about resilient services tell the truth.
 ///
@@ -50,10 +59,16 @@ enum Format {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Checks course files or lesson pages: every numeral against its figure, with line and column.
+    Check(check::Arguments),
     /// Runs one lesson's model, any parameter changed, and prints its blocks.
     Run(run::Arguments),
     /// Shows a lesson's parameters: value, unit, range and origin.
     Parameters(parameters::Arguments),
+    /// Lists the lessons of both courses, and how much of each is covered.
+    Lessons,
+    /// Shows a lesson's claims, or one of them: statement, formula, inputs, verdict.
+    Explain(explain::Arguments),
 }
 
 /// How a command ended, when it could do what it was asked.
@@ -61,7 +76,16 @@ enum Command {
 enum Outcome {
     /// Everything holds.
     Holds,
+    /// At least one thing does not.
+    Fails,
+    /// Nothing was checked, or not all of the input could be.
+    NothingChecked,
 }
+
+/// How good news looks on a terminal.
+const GOOD: Style = AnsiColor::Green.on_default();
+/// How bad news looks on a terminal.
+const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
@@ -69,6 +93,8 @@ pub fn main() -> ExitCode {
     let mut out = anstream::AutoStream::auto(std::io::stdout());
     match dispatch(cli, &mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?)) {
         Ok(Outcome::Holds) => ExitCode::SUCCESS,
+        Ok(Outcome::Fails) => ExitCode::from(1),
+        Ok(Outcome::NothingChecked) => ExitCode::from(2),
         // Nobody reads on: a closed pipe is the reader's choice, not a failure to report.
         Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -80,12 +106,34 @@ pub fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
     let Cli { command, common } = cli;
-    let suite = Suite { spec: Spec::load(&spec_folder(common.spec.as_deref())).map_err(Error::from)? };
+    let folder = spec_folder(common.spec.as_deref());
+    let suite = Arc::new(Suite { spec: Spec::load(&folder).map_err(Error::from)? });
+    let format = common.format;
     match command {
-        Some(Command::Run(arguments)) => run::run(&suite, &arguments, common.format, out),
-        Some(Command::Parameters(arguments)) => parameters::run(&suite, &arguments, common.format, out),
-        None => Ok(Outcome::Holds),
+        Some(Command::Check(arguments)) => check::run(&suite, &arguments, format, out),
+        Some(Command::Run(arguments)) => run::run(&suite, &arguments, format, out),
+        Some(Command::Parameters(arguments)) => parameters::run(&suite, &arguments, format, out),
+        Some(Command::Lessons) => lessons::run(&suite, format, out),
+        Some(Command::Explain(arguments)) => explain::run(&suite, &arguments, format, out),
+        None => verify::run(&suite, &folder.join("../snapshots"), format, out),
     }
+}
+
+/// Runs and judges every lesson of the spec, in parallel; the result is in course order all the same.
+fn verify_all(suite: &Arc<Suite>) -> Result<Vec<Verified<'_>>, Failure> {
+    let lessons = &suite.spec.lessons;
+    let bar = ProgressBar::new(lessons.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} lessons {msg}") {
+        bar.set_style(style);
+    }
+    let verified = lessons.par_iter().map(|lesson| {
+        let verified = Verified::new(suite, lesson.entry.slug);
+        bar.inc(1);
+        verified
+    });
+    let verified = verified.collect::<Vec<_>>();
+    bar.finish_and_clear();
+    Ok(verified.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// The folder asked for; else the nearest `spec/` upwards from here; else that of the sources this was built from.
