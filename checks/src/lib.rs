@@ -1,1 +1,3 @@
 //! Compares.
+
+pub mod document;
