@@ -566,7 +566,10 @@ mod tests {
                     .chars()
                     .map(|c| plain_superscript(c).unwrap_or(c))
                     .collect();
-                ordered && digits.to_lowercase().contains(&numeral.digits.to_lowercase())
+                ordered
+                    && digits
+                        .to_lowercase()
+                        .contains(&numeral.digits.to_lowercase())
             })
         }
         quickcheck::QuickCheck::new()
