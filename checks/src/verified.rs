@@ -57,6 +57,10 @@ impl Judged {
         let off = self.numerals.iter().filter(|numeral| !numeral.agrees());
         let off = off.map(|n| format!("published {}, computed {}", n.tied.published.text(), n.computed));
         let untrue = self.conditions.iter().filter(|(_, holds)| !holds).map(|(text, _)| format!("not true: {text}"));
-        format!("{name} does not hold ({}): {}", off.chain(untrue).collect::<Vec<_>>().join("; "), self.statement.text())
+        format!(
+            "{name} does not hold ({}): {}",
+            off.chain(untrue).collect::<Vec<_>>().join("; "),
+            self.statement.text()
+        )
     }
 }

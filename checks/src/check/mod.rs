@@ -184,7 +184,8 @@ impl Checker<'_> {
             result.findings.extend(compared.findings(&place));
             for claim in expected::claims(verified, &section.id) {
                 let paragraph = |number: usize| section.paragraphs.get(number.checked_sub(1)?);
-                let paragraph = claim.paragraph.and_then(paragraph).map(|paragraph| self.lines.first_line(&paragraph.span));
+                let paragraph =
+                    claim.paragraph.and_then(paragraph).map(|paragraph| self.lines.first_line(&paragraph.span));
                 result.findings.extend(refuted(claim, &lesson.slug, &compared, paragraph, section));
             }
         }

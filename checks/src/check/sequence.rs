@@ -78,7 +78,8 @@ impl<'a> Compared<'a> {
                 Some(Finding { span, severity: weight, kind, figure, published: None, computed, message, reproduce })
             }
             Edit::Extra { found } => {
-                let extra: Vec<&Numeral> = self.found[found.clone()].iter().filter(|numeral| !numeral.is_word).collect();
+                let extra: Vec<&Numeral> =
+                    self.found[found.clone()].iter().filter(|numeral| !numeral.is_word).collect();
                 let (first, last) = (extra.first()?, extra.last()?);
                 let texts: Vec<String> = extra.iter().map(|numeral| numeral.text()).collect();
                 let (count, texts) = (counted(extra.len(), "numeral"), shorten(&texts));
@@ -86,7 +87,16 @@ impl<'a> Compared<'a> {
                 let message = format!("no {by} explains {count} here: {texts}");
                 let span = first.span.start..last.span.end;
                 let (kind, published) = (Kind::Unexplained, Some(texts));
-                Some(Finding { span, severity: weight, kind, figure: None, published, computed: None, message, reproduce })
+                Some(Finding {
+                    span,
+                    severity: weight,
+                    kind,
+                    figure: None,
+                    published,
+                    computed: None,
+                    message,
+                    reproduce,
+                })
             }
         }
     }
@@ -123,7 +133,9 @@ impl<'a> Compared<'a> {
     /// Where missing numerals should stand: behind the last numeral before them.
     fn gap(&self, expected: usize, whole: &Range<usize>) -> Range<usize> {
         let before = self.edits.iter().rev().find_map(|edit| match edit {
-            Edit::Match { expected: at, found } | Edit::Change { expected: at, found } if *at < expected => Some(*found),
+            Edit::Match { expected: at, found } | Edit::Change { expected: at, found } if *at < expected => {
+                Some(*found)
+            }
             _ => None,
         });
         match before {

@@ -54,7 +54,8 @@ impl Evaluator {
         environment.add_function("lesson", move |slug: &str| other.run(slug, &Overrides::new()));
         let swept = reruns.clone();
         environment.add_function("sweep", move |name: &str, values: Vec<Value>, path: &str| {
-            let one = |value: &Value| look_up(&swept.run(&swept.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
+            let one =
+                |value: &Value| look_up(&swept.run(&swept.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
             values.iter().map(one).collect::<Result<Vec<_>, _>>()
         });
         environment.add_function("rerun", move |set: Kwargs| {

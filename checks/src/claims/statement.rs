@@ -41,7 +41,9 @@ impl Statement {
                 Piece::Words(words) => {
                     if let Some(stray) = numeral::numerals(words, 0).first() {
                         let text = stray.text();
-                        return Err(format!("the numeral `{text}` is tied to nothing, expected {{{text} = EXPRESSION}}"));
+                        return Err(format!(
+                            "the numeral `{text}` is tied to nothing, expected {{{text} = EXPRESSION}}"
+                        ));
                     }
                     parts.push(Part::Words(words.to_owned()));
                 }

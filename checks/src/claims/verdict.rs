@@ -94,7 +94,9 @@ impl Claim<'_> {
             (None, Some(reason)) if nothing_to_check => Verdict::NotChecked(reason.clone()),
             (None, Some(_)) => return Err(self.error("not_checked", "found checks in a claim that is not checked")),
             _ if nothing_to_check => {
-                return Err(self.error("says", "a claim with nothing to check: expected a numeral, `holds` or `not_checked`"));
+                return Err(
+                    self.error("says", "a claim with nothing to check: expected a numeral, `holds` or `not_checked`")
+                );
             }
             (Some(_), None) if true_in_model => Verdict::HoldsUnexpectedly,
             (Some(reason), None) => Verdict::Refuted(self.fill(reason)?),

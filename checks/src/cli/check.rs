@@ -95,7 +95,10 @@ pub(super) fn run(
         Format::Human if report.documents.is_empty() => {}
         Format::Human => {
             let Totals { seen, checked, agree, errors, warnings } = totals;
-            writeln!(out, "{seen} numerals seen, {checked} checked, {agree} agree; {errors} errors, {warnings} warnings")?;
+            writeln!(
+                out,
+                "{seen} numerals seen, {checked} checked, {agree} agree; {errors} errors, {warnings} warnings"
+            )?;
         }
     }
     Ok(match totals {
@@ -116,7 +119,10 @@ fn read_and_check(path: &Path, verified: &[Verified<'_>]) -> Result<(String, Vec
     let bytes = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        format!("{name}: not UTF-8: byte {offset} is {:#04x}", error.as_bytes().get(offset).copied().unwrap_or_default())
+        format!(
+            "{name}: not UTF-8: byte {offset} is {:#04x}",
+            error.as_bytes().get(offset).copied().unwrap_or_default()
+        )
     })?;
     match check(&text, verified) {
         Ok(lessons) => Ok((text, lessons)),
@@ -198,7 +204,8 @@ fn shown(finding: &Finding, path: &Path, lines: &Lines<'_>) -> String {
     let (line, column) = lines.line_and_column(finding.span.start);
     let place = format!("{}:{line}:{column}", path.display());
     let bytes = lines.bytes_of(line);
-    let help = finding.reproduce.as_ref().map(|command| Group::with_title(Level::HELP.secondary_title(command.as_str())));
+    let help =
+        finding.reproduce.as_ref().map(|command| Group::with_title(Level::HELP.secondary_title(command.as_str())));
     let title = format!("{place}: {}", finding.message);
     if bytes.len() > LONGEST_SHOWN_LINE {
         let groups: Vec<Group<'_>> =
@@ -206,7 +213,8 @@ fn shown(finding: &Finding, path: &Path, lines: &Lines<'_>) -> String {
         return renderer().render(&groups);
     }
     let span = lines.first_line(&finding.span);
-    let span = span.start.clamp(bytes.start, bytes.end) - bytes.start..span.end.clamp(bytes.start, bytes.end) - bytes.start;
+    let span =
+        span.start.clamp(bytes.start, bytes.end) - bytes.start..span.end.clamp(bytes.start, bytes.end) - bytes.start;
     let label = match (&finding.published, &finding.computed) {
         (Some(_), Some(computed)) => format!("should be {computed}"),
         _ => String::new(),

@@ -38,7 +38,10 @@ pub(super) fn run(suite: &Suite, format: Format, out: &mut impl Write) -> Result
         for Row { number, slug, modelled, blocks, figures, claims, .. } in lessons {
             match modelled {
                 true => {
-                    writeln!(out, "  {number:2}  {slug:width$}  {blocks} blocks, {figures:4} figures, {claims:3} claims")?;
+                    writeln!(
+                        out,
+                        "  {number:2}  {slug:width$}  {blocks} blocks, {figures:4} figures, {claims:3} claims"
+                    )?;
                 }
                 false => writeln!(out, "  {number:2}  {slug:width$}  no model yet")?,
             }

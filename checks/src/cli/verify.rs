@@ -57,7 +57,8 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let lessons: Vec<LessonJson> =
         verify_all(suite)?.iter().map(|verified| LessonJson::new(verified, snapshots)).collect();
-    let mut totals = Totals { lessons: lessons.len(), not_modelled: ENTRIES.len() - lessons.len(), ..Totals::default() };
+    let mut totals =
+        Totals { lessons: lessons.len(), not_modelled: ENTRIES.len() - lessons.len(), ..Totals::default() };
     for lesson in &lessons {
         totals.add(lesson);
     }
