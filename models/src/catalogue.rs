@@ -125,7 +125,7 @@ use Course::{ApplicationLayer as A, ResiliencePatterns as R};
 
 /// Every lesson of both courses, in course order.
 pub static ENTRIES: &[Entry] = &[
-    entry(R, 1, "failure-modes", "Failure Modes"),
+    modelled(entry(R, 1, "failure-modes", "Failure Modes"), Model::of::<rp::failure_modes::Parameters>()),
     modelled(entry(R, 2, "circuit-breaker", "Circuit Breaker"), Model::of::<rp::circuit_breaker::Parameters>()),
     entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"),
     entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),

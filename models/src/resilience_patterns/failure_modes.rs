@@ -1,0 +1,503 @@
+//! Failure Modes: what does a caller see of each way to break, and how far does a breakdown spread?
+//!
+//! Two small models. The first makes many calls to a dependency in each mode and condenses what the caller saw into a
+//! signature; two modes with the same signature cannot be told apart. The second lays the flows out as call trees:
+//! a component's slots in use are flow rate times hold duration, and a component without a free slot looks slow in turn.
+//! Left out: time (occupancy is an average, nothing queues), retries, callers that give up before the one below them
+//! does, and the load that a component is spared when the call before it in the same request fails.
+
+use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::parameters::{Declaration, Lesson};
+use crate::random::{Lehmer, Uniform};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What the lesson's two programs hold in constants. A value with `_tried` is the one tried beside it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    seed: u64,
+    calls: u64,
+    round_ms: f64,
+    round_ms_tried: f64,
+    usual_rounds: u64,
+    /// A component that calls others adds this to what they take.
+    forwarding_rounds: u64,
+    /// A call to a component that is down fails after this.
+    error_rounds: u64,
+    timeout_rounds: u64,
+    shards: u64,
+    down_shards: u64,
+    /// Share of the calls to a healthy dependency that time out.
+    timeout_share: f64,
+    timeout_share_tried: f64,
+    /// Shares closer than this look the same.
+    tolerance: f64,
+    /// Calls that a mode must be watched for before it can be named.
+    naming_window: u64,
+    stamp_bytes: u64,
+    edge_rate: f64,
+    event_rate: f64,
+    slots: u64,
+    slots_tried: u64,
+    flows: Vec<Flow>,
+    broken: Vec<String>,
+    /// The component whose two modes are set against each other.
+    compared: String,
+    /// The component whose utilization shows the difference.
+    entry: String,
+    slowdowns_a_month: u64,
+    slowdown_minutes: f64,
+    slowdown_minutes_tried: f64,
+    failure_share_minutes: f64,
+}
+
+/// Requests of one kind, per second, and the components that each passes through.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flow {
+    name: String,
+    rate: f64,
+    tree: CallTree,
+}
+
+/// A component and what it calls, one after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallTree {
+    component: String,
+    #[serde(default)]
+    calls: Vec<CallTree>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Healthy,
+    Down,
+    Slowdown,
+    Partial,
+    Stale,
+    Partition,
+}
+
+impl Mode {
+    const ALL: [Self; 6] = [Self::Healthy, Self::Down, Self::Slowdown, Self::Partial, Self::Stale, Self::Partition];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Down => "down",
+            Self::Slowdown => "slowdown",
+            Self::Partial => "partial",
+            Self::Stale => "stale",
+            Self::Partition => "partition",
+        }
+    }
+}
+
+/// What one call looks like from the caller's side.
+enum Outcome {
+    Response { fresh: bool },
+    Error,
+    Timeout,
+}
+
+/// What many calls look like: shares of all calls, mean hold, and the share of fresh content among the responses.
+#[derive(Debug, Default)]
+struct Signature {
+    response: f64,
+    error: f64,
+    timeout: f64,
+    slot_rounds: f64,
+    fresh: Option<f64>,
+}
+
+impl Signature {
+    fn same_classes(&self, other: &Self, tolerance: f64) -> bool {
+        [(self.response, other.response), (self.error, other.error), (self.timeout, other.timeout)]
+            .iter()
+            .all(|(a, b)| (a - b).abs() < tolerance)
+    }
+
+    /// No response at all counts as content of its own kind.
+    fn same_content(&self, other: &Self, tolerance: f64) -> bool {
+        (self.fresh.unwrap_or(-1.0) - other.fresh.unwrap_or(-1.0)).abs() < tolerance
+    }
+}
+
+/// A broken component, and the rounds after which a call to it fails.
+#[derive(Clone, Copy)]
+struct Breakdown<'a> {
+    component: &'a str,
+    rounds: u64,
+}
+
+/// How long a call holds its caller's slot, and whether it is answered.
+struct Hold {
+    rounds: u64,
+    answered: bool,
+}
+
+/// A component's part in all flows.
+struct Load<'a> {
+    component: &'a str,
+    slots: f64,
+    /// The flows that pass through it, by position.
+    flows: Vec<usize>,
+}
+
+/// How far a breakdown reaches.
+struct BlastRadius<'a> {
+    loads: Vec<Load<'a>>,
+    saturated: Vec<&'a str>,
+    /// Components that are saturated or broken.
+    hit: usize,
+    flows: usize,
+    /// Requests per second in those flows.
+    rate: f64,
+}
+
+impl CallTree {
+    /// The calls end at the first that fails.
+    fn hold(&self, parameters: &Parameters, breakdown: Option<Breakdown>) -> Hold {
+        if let Some(Breakdown { rounds, .. }) = breakdown.filter(|broken| broken.component == self.component) {
+            return Hold { rounds, answered: false };
+        }
+        if self.calls.is_empty() {
+            return Hold { rounds: parameters.usual_rounds, answered: true };
+        }
+        let mut rounds = parameters.forwarding_rounds;
+        for call in &self.calls {
+            let below = call.hold(parameters, breakdown);
+            rounds += below.rounds;
+            if !below.answered {
+                return Hold { rounds, answered: false };
+            }
+        }
+        Hold { rounds, answered: true }
+    }
+
+    /// The component itself, then everything below it, in calling order.
+    fn components(&self) -> Vec<&Self> {
+        std::iter::once(self).chain(self.calls.iter().flat_map(Self::components)).collect()
+    }
+
+    fn declare(&self, d: &mut Declaration) {
+        d.text("component", &self.component);
+        d.list("calls", &self.calls, 0..=20, |d, i, call| d.group(i, |d| call.declare(d)));
+    }
+}
+
+impl BlastRadius<'_> {
+    fn slots_in_use(&self, component: &str) -> f64 {
+        self.loads.iter().find(|load| load.component == component).map_or(0.0, |load| load.slots)
+    }
+}
+
+impl Parameters {
+    fn rounds_per_second(&self) -> f64 {
+        1000.0 / self.round_ms
+    }
+
+    /// Share of the calls that fail while some of the shards are down.
+    fn down_share(&self) -> f64 {
+        self.down_shards as f64 / self.shards as f64
+    }
+
+    fn call(&self, mode: Mode, random: &mut Lehmer) -> Outcome {
+        match mode {
+            Mode::Down => Outcome::Error,
+            // The other side of a partition is up, but the caller waits for it just as long.
+            Mode::Slowdown | Mode::Partition => Outcome::Timeout,
+            Mode::Stale => Outcome::Response { fresh: false },
+            Mode::Partial if random.chance(self.down_share()) => Outcome::Error,
+            Mode::Healthy if random.chance(self.timeout_share) => Outcome::Timeout,
+            Mode::Partial | Mode::Healthy => Outcome::Response { fresh: true },
+        }
+    }
+
+    fn signature(&self, mode: Mode, random: &mut Lehmer) -> Signature {
+        let (mut responses, mut fresh, mut errors, mut timeouts) = (0, 0, 0, 0);
+        for _ in 0..self.calls {
+            match self.call(mode, random) {
+                Outcome::Response { fresh: is_fresh } => {
+                    responses += 1;
+                    fresh += u64::from(is_fresh);
+                }
+                Outcome::Error => errors += 1,
+                Outcome::Timeout => timeouts += 1,
+            }
+        }
+        let slot_rounds = responses * self.usual_rounds + errors * self.error_rounds + timeouts * self.timeout_rounds;
+        let share = |count: u64| count as f64 / self.calls as f64;
+        Signature {
+            response: share(responses),
+            error: share(errors),
+            timeout: share(timeouts),
+            slot_rounds: share(slot_rounds),
+            fresh: (responses > 0).then(|| fresh as f64 / responses as f64),
+        }
+    }
+
+    /// Nothing broken, and a component broken in the two modes that spread differently.
+    fn cases<'a>(&self, component: &'a str) -> [(&'static str, Option<Breakdown<'a>>); 3] {
+        [
+            ("usual", None),
+            ("down", Some(Breakdown { component, rounds: self.error_rounds })),
+            ("slowdown", Some(Breakdown { component, rounds: self.timeout_rounds })),
+        ]
+    }
+
+    fn blast_radius<'a>(&'a self, breakdown: Option<Breakdown<'a>>) -> BlastRadius<'a> {
+        let loads = self.loads(breakdown);
+        let is_full = |load: &Load| load.slots >= self.slots as f64;
+        let is_broken = |load: &Load| breakdown.is_some_and(|broken| broken.component == load.component);
+        let mut hit: Vec<&Load> = loads.iter().filter(|load| is_full(load) || is_broken(load)).collect();
+        // The rates are added in this order: flows through saturated components first.
+        hit.sort_by_key(|load| !is_full(load));
+        let mut flows: Vec<usize> = Vec::new();
+        for &flow in hit.iter().flat_map(|load| &load.flows) {
+            if !flows.contains(&flow) {
+                flows.push(flow);
+            }
+        }
+        BlastRadius {
+            saturated: loads.iter().filter(|load| is_full(load)).map(|load| load.component).collect(),
+            hit: hit.len(),
+            flows: flows.len(),
+            rate: flows.iter().fold(0.0, |sum, &flow| sum + self.flows[flow].rate),
+            loads,
+        }
+    }
+
+    /// Slots in use in every component: the rate of each flow through it times the rounds that its part takes.
+    fn loads(&self, breakdown: Option<Breakdown>) -> Vec<Load<'_>> {
+        let mut loads: Vec<Load> = Vec::new();
+        for (at, flow) in self.flows.iter().enumerate() {
+            for part in flow.tree.components() {
+                let slots = flow.rate / self.rounds_per_second() * part.hold(self, breakdown).rounds as f64;
+                match loads.iter_mut().find(|load| load.component == part.component) {
+                    Some(load) => {
+                        load.slots += slots;
+                        load.flows.push(at);
+                    }
+                    None => loads.push(Load { component: &part.component, slots, flows: vec![at] }),
+                }
+            }
+        }
+        loads
+    }
+}
+
+impl Lesson for Parameters {
+    fn declare(&self, d: &mut Declaration) {
+        d.integer("seed", self.seed, 0..=u32::MAX.into());
+        d.integer("calls", self.calls, 1..=10_000_000);
+        d.real("round_ms", self.round_ms, 0.1..=1_000.0);
+        d.real("round_ms_tried", self.round_ms_tried, 0.1..=1_000.0);
+        d.integer("usual_rounds", self.usual_rounds, 0..=10_000);
+        d.integer("forwarding_rounds", self.forwarding_rounds, 0..=10_000);
+        d.integer("error_rounds", self.error_rounds, 0..=10_000);
+        d.integer("timeout_rounds", self.timeout_rounds, 0..=10_000);
+        d.integer("shards", self.shards, 1..=10_000);
+        d.integer("down_shards", self.down_shards, 0..=10_000);
+        d.require("down_shards", self.down_shards <= self.shards, "at most all `shards`");
+        d.real("timeout_share", self.timeout_share, 0.0..=1.0);
+        d.real("timeout_share_tried", self.timeout_share_tried, 0.0..=1.0);
+        d.real("tolerance", self.tolerance, 0.0..=1.0);
+        d.integer("naming_window", self.naming_window, 0..=1_000_000);
+        d.integer("stamp_bytes", self.stamp_bytes, 0..=1_000_000);
+        d.real("edge_rate", self.edge_rate, 0.0..=1_000_000.0);
+        d.real("event_rate", self.event_rate, 0.0..=1_000_000.0);
+        d.integer("slots", self.slots, 0..=1_000_000);
+        d.integer("slots_tried", self.slots_tried, 0..=1_000_000);
+        d.list("flows", &self.flows, 1..=50, |d, i, flow| {
+            d.group(i, |d| {
+                d.text("name", &flow.name);
+                d.real("rate", flow.rate, 0.0..=1_000_000.0);
+                d.group("tree", |d| flow.tree.declare(d));
+            });
+        });
+        let parts: Vec<&CallTree> = self.flows.iter().flat_map(|flow| flow.tree.components()).collect();
+        let components: BTreeSet<&str> = parts.iter().map(|part| part.component.as_str()).collect();
+        let known = |name: &str| components.contains(name);
+        let somewhere = "a component of one of the `flows`";
+        d.require("flows", all_distinct(self.flows.iter().map(|flow| &flow.name)), "flows of different names");
+        d.require("flows", all_distinct(&components), "components whose names differ in a letter or digit");
+        d.list("broken", &self.broken, 0..=50, |d, i, name| {
+            d.text(i, name);
+            d.require(i, known(name), somewhere);
+        });
+        d.require("broken", all_distinct(&self.broken), "each component once");
+        d.text("compared", &self.compared);
+        d.require("compared", known(&self.compared), somewhere);
+        d.text("entry", &self.entry);
+        d.require("entry", known(&self.entry), somewhere);
+        d.integer("slowdowns_a_month", self.slowdowns_a_month, 0..=10_000);
+        d.real("slowdown_minutes", self.slowdown_minutes, 0.0..=50_000.0);
+        d.real("slowdown_minutes_tried", self.slowdown_minutes_tried, 0.0..=50_000.0);
+        d.real("failure_share_minutes", self.failure_share_minutes, 0.001..=50_000.0);
+
+        d.steps("calls", (Mode::ALL.len() as u64 * self.calls) as f64);
+        let parts = parts.len() as f64;
+        d.steps("flows", parts * parts * (4 + 4 * self.broken.len()) as f64);
+    }
+
+    fn report(&self) -> Report {
+        let mut random = Lehmer::new(self.seed);
+        let signatures = Mode::ALL.map(|mode| (mode, self.signature(mode, &mut random)));
+        let mut report = Report::new([self.signature_block(&signatures), self.blast_radius_block()]);
+        self.state_pairs(&signatures, &mut report);
+        self.state_holds(&mut report);
+        self.state_saturation(&mut report);
+        report.fact("down_share", self.down_share());
+        report
+    }
+}
+
+impl Parameters {
+    fn signature_block(&self, signatures: &[(Mode, Signature)]) -> Block {
+        let mut block = Block::new("signature");
+        block.plain("parameters.calls", self.calls);
+        block.plain("parameters.usual_rounds", self.usual_rounds);
+        block.plain("parameters.timeout_rounds", self.timeout_rounds);
+        block.plain("parameters.seed", self.seed);
+        for (mode, signature) in signatures {
+            let row = format!("signatures.{}", mode.name());
+            block.fixed(format!("{row}.response"), signature.response, 3);
+            block.fixed(format!("{row}.error"), signature.error, 3);
+            block.fixed(format!("{row}.timeout"), signature.timeout, 3);
+            block.fixed(format!("{row}.slot_rounds"), signature.slot_rounds, 2);
+            block.fixed(format!("{row}.fresh"), signature.fresh, 3);
+        }
+
+        let window_rounds = self.naming_window as f64 / (self.event_rate / self.rounds_per_second());
+        block.plain("parameters.stamp_bytes", self.stamp_bytes);
+        block.fixed("cost.stamp_bytes_per_second", self.stamp_bytes as f64 * self.edge_rate, 2);
+        block.plain("parameters.edge_rate", self.edge_rate);
+        block.plain("parameters.naming_window", self.naming_window);
+        block.fixed("cost.naming_rounds", window_rounds, 1);
+        block.plain("parameters.event_rate", self.event_rate);
+        block.fixed("cost.naming_ms", window_rounds * 1000.0 / self.rounds_per_second(), 0);
+
+        let usual = self.usual_rounds as f64;
+        let expected = usual + self.timeout_share_tried * (self.timeout_rounds as f64 - usual);
+        block.fixed("parameters.timeout_share_tried", self.timeout_share_tried, 3);
+        block.fixed("sensitivity.expected_slot_rounds", expected, 2);
+        let healthy = signatures.iter().find(|(mode, _)| *mode == Mode::Healthy);
+        block.fixed("sensitivity.slot_rounds", healthy.map(|(_, signature)| signature.slot_rounds), 2);
+        block
+    }
+
+    fn blast_radius_block(&self) -> Block {
+        let [usual, down, slowdown] = self.cases(&self.compared).map(|(_, breakdown)| self.blast_radius(breakdown));
+        let slots = self.slots as f64;
+
+        let mut block = Block::new("blast_radius");
+        block.plain("components", usual.loads.len());
+        block.plain("flows", self.flows.len());
+        block.plain("parameters.slots", self.slots);
+        block.plain("timeout_rounds", self.timeout_rounds);
+        // "1 round = 10 ms": the 1 is the unit, whatever a round lasts.
+        block.plain("one_round", 1);
+        block.plain("parameters.round_ms", self.round_ms);
+        for load in &usual.loads {
+            block.fixed(format!("usual.{}.utilization", segment(load.component)), load.slots / slots, 3);
+        }
+
+        for component in &self.broken {
+            for (mode, breakdown) in &self.cases(component)[1..] {
+                let row = format!("broken.{}.{mode}", segment(component));
+                let radius = self.blast_radius(*breakdown);
+                block.plain(format!("{row}.hit"), radius.hit);
+                block.plain(format!("{row}.flows"), radius.flows);
+                block.plain(format!("{row}.flows_of"), self.flows.len());
+                block.fixed(format!("{row}.affected_rate"), radius.rate, 2);
+            }
+        }
+
+        block.fixed("compared.down.affected_rate", down.rate, 2);
+        block.plain("compared.down.hit", down.hit);
+        block.fixed("compared.slowdown.affected_rate", slowdown.rate, 2);
+        block.plain("compared.slowdown.hit", slowdown.hit);
+        block.push(Figure::fixed("compared.times", slowdown.rate / down.rate, 2).marked(Mark::TimesBefore));
+        for (case, radius) in [("usual", &usual), ("down", &down), ("slowdown", &slowdown)] {
+            block.fixed(format!("entry.{case}.utilization"), radius.slots_in_use(&self.entry) / slots, 3);
+        }
+
+        let in_use = slowdown.slots_in_use(&self.entry);
+        block.plain("parameters.slots_tried", self.slots_tried);
+        block.fixed("sensitivity.utilization_slots", in_use / self.slots_tried as f64, 3);
+        block.plain("parameters.round_ms_tried", self.round_ms_tried);
+        block.fixed("sensitivity.utilization_round", self.round_ms_tried / self.round_ms * in_use / slots, 3);
+
+        let times = self.slowdowns_a_month as f64;
+        let minutes = times * self.slowdown_minutes;
+        let percent = |each: f64| 100.0 * times * each / self.failure_share_minutes;
+        let requests = |rate: f64| minutes * 60.0 * rate;
+        block.plain("parameters.slowdowns_a_month", self.slowdowns_a_month);
+        block.plain("parameters.slowdown_minutes", self.slowdown_minutes);
+        block.plain("month.minutes", minutes);
+        block.push(Figure::fixed("month.failure_share", percent(self.slowdown_minutes), 1).marked(Mark::Percent));
+        block.plain("parameters.failure_share_minutes", self.failure_share_minutes);
+        block.plain("parameters.slowdown_minutes_tried", self.slowdown_minutes_tried);
+        let tried = percent(self.slowdown_minutes_tried);
+        block.push(Figure::fixed("month.failure_share_tried", tried, 1).marked(Mark::Percent));
+        block.plain("month.same_minutes", minutes);
+        block.fixed("month.requests_down", requests(down.rate), 0);
+        block.fixed("month.requests_slowdown", requests(slowdown.rate), 0);
+        block.fixed("month.requests_difference", requests(slowdown.rate - down.rate), 0);
+        block
+    }
+
+    /// Pairs of modes whose class shares look the same, and those among them that freshness does not separate either.
+    fn state_pairs(&self, signatures: &[(Mode, Signature)], report: &mut Report) {
+        let (mut same_classes, mut inseparable) = (Vec::new(), Vec::new());
+        for (at, (mode, signature)) in signatures.iter().enumerate() {
+            for (other_mode, other) in &signatures[at + 1..] {
+                if signature.same_classes(other, self.tolerance) {
+                    let pair = format!("{} = {}", mode.name(), other_mode.name());
+                    if signature.same_content(other, self.tolerance) {
+                        inseparable.push(pair.clone());
+                    }
+                    same_classes.push(pair);
+                }
+            }
+        }
+        report.fact("pairs.same_classes", texts(&same_classes));
+        report.fact("pairs.inseparable", texts(&inseparable));
+    }
+
+    /// How long each component on a flow's way holds its caller's slot: usually, and with the compared one broken.
+    fn state_holds(&self, report: &mut Report) {
+        for flow in &self.flows {
+            let mut seen = BTreeSet::new();
+            for part in flow.tree.components().into_iter().filter(|part| seen.insert(&part.component)) {
+                for (case, breakdown) in self.cases(&self.compared) {
+                    let name = format!("holds.{}.{}.{case}", segment(&flow.name), segment(&part.component));
+                    report.fact(name, part.hold(self, breakdown).rounds);
+                }
+            }
+        }
+    }
+
+    fn state_saturation(&self, report: &mut Report) {
+        report.fact("usual.saturated", texts(&self.blast_radius(None).saturated));
+        for component in &self.broken {
+            for (mode, breakdown) in &self.cases(component)[1..] {
+                let name = format!("broken.{}.{mode}.saturated", segment(component));
+                report.fact(name, texts(&self.blast_radius(*breakdown).saturated));
+            }
+        }
+    }
+}
+
+fn texts(names: &[impl AsRef<str>]) -> Vec<&str> {
+    names.iter().map(AsRef::as_ref).collect()
+}
+
+/// Distinct also as parts of a figure's name.
+fn all_distinct(names: impl IntoIterator<Item = impl ToString>) -> bool {
+    let mut seen = BTreeSet::new();
+    names.into_iter().all(|name| seen.insert(segment(name)))
+}
