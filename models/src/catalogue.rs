@@ -1,5 +1,6 @@
 //! The lessons of both courses, in course order, and the model of each that has one.
 
+use crate::application_layer as al;
 use crate::figures::Report;
 use crate::parameters::{Declaration, Declared, Lesson, Problem};
 use crate::resilience_patterns as rp;
@@ -158,6 +159,6 @@ pub static ENTRIES: &[Entry] = &[
     entry(A, 11, "sequential-convoy", "Sequential Convoy"),
     entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
     entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
-    entry(A, 14, "leader-election", "Leader Election"),
+    modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
     entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
 ];

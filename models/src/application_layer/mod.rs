@@ -1,1 +1,3 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
+
+pub mod leader_election;
