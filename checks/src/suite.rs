@@ -107,6 +107,14 @@ impl Suite {
         Ok(())
     }
 
+    /// The value of an assumption, `AY2.slots`.
+    ///
+    /// # Errors
+    /// There is none of that name, or it refers to nothing or in a circle.
+    pub fn assumed(&self, name: &str) -> Result<Value, Error> {
+        self.refer(name, &Overrides::new(), &[])
+    }
+
     /// Resolves a lesson's parameters and makes it ready to run.
     ///
     /// # Errors

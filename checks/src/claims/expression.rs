@@ -4,11 +4,10 @@
 //! (`AY2.slots`). Division is true division, integers and doubles mix, a name that is not there is an error.
 
 use crate::suite::{Error, Overrides, Run, Suite};
-use minijinja::value::{Kwargs, ValueKind};
+use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use models::figures::{Fact, Number};
 use models::numbers;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -174,13 +173,12 @@ fn scope(suite: &Suite, run: &Run) -> Result<Value, String> {
     for (name, fact) in &run.report.facts {
         root.insert(name, fact_value(fact))?;
     }
-    root.insert("parameters", Value::from_serialize(&run.parameters))?;
-    for (name, assumption) in suite.spec.assumptions.iter() {
-        for (value, assumed) in &assumption.values {
-            root.insert(&format!("{name}.{value}"), Value::from_serialize(&assumed.value))?;
-        }
+    root.insert("parameters", Value::from(Serde(&run.parameters)))?;
+    for name in suite.spec.assumptions.value_names() {
+        let value = suite.assumed(&name).map_err(|error| error.to_string())?;
+        root.insert(&name, Value::from(Serde(value)))?;
     }
-    Ok(Value::from_serialize(&root))
+    Ok(root.into())
 }
 
 fn number(value: Number) -> Value {
@@ -201,12 +199,10 @@ fn fact_value(fact: &Fact) -> Value {
 }
 
 /// Dotted names as nested groups.
-#[derive(Debug, Default, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Default)]
 struct Tree(BTreeMap<String, Node>);
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum Node {
     Leaf(Value),
     Group(Tree),
@@ -227,6 +223,16 @@ impl Tree {
                 }
             }
         }
+    }
+}
+
+impl From<Tree> for Value {
+    fn from(tree: Tree) -> Self {
+        let value = |node| match node {
+            Node::Leaf(value) => value,
+            Node::Group(tree) => tree.into(),
+        };
+        Self::from_iter(tree.0.into_iter().map(|(name, node)| (name, value(node))))
     }
 }
 
