@@ -1007,7 +1007,9 @@ Tight abstract 26.
                 let is_plain = written
                     .chars()
                     .all(|c| c.is_ascii_alphanumeric() || ".,%+-".contains(c));
-                let agrees = written == numeral.text() || written.to_lowercase() == numeral.digits;
+                let agrees = written
+                    .to_lowercase()
+                    .contains(&numeral.digits.to_lowercase());
                 !written.is_empty() && (agrees || !is_plain)
             })
         }
