@@ -1,6 +1,7 @@
 //! A claim's text: our own words, with each numeral tied to an expression.
 
 use crate::document::numeral::{self, Numeral};
+use crate::document::words::word_value;
 use models::numbers;
 
 /// A claim's `says`, taken apart.
@@ -95,7 +96,7 @@ impl Tied {
         let Numeral { digits, is_word, .. } = &self.published;
         let printed = if *is_word {
             // A word is exact: only its own value prints as the word.
-            match numeral::word_value(digits) {
+            match word_value(digits) {
                 Some(meant) if meant.to_bits() == (value + 0.0).to_bits() => digits.clone(),
                 _ => numbers::plain(value),
             }

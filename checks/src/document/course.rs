@@ -878,7 +878,7 @@ Tight abstract 26.
             all_numerals(&document).iter().all(|numeral| {
                 let written = text.get(numeral.span.clone()).unwrap_or_default();
                 let is_plain = written.chars().all(|c| c.is_ascii_alphanumeric() || ".,%+-".contains(c));
-                let agrees = written == numeral.text() || written.to_lowercase() == numeral.digits;
+                let agrees = written.to_lowercase().contains(&numeral.digits.to_lowercase());
                 !written.is_empty() && (agrees || !is_plain)
             })
         }

@@ -4,3 +4,4 @@
 pub mod align;
 pub mod course;
 pub mod numeral;
+pub mod words;

@@ -11,6 +11,7 @@
 //! - Four dotted integers are a network address, which names a place together with its port: `127.0.0.1:80`.
 //! - Unit marks on both sides (`%5%`) contradict each other and none is taken, so that they agree with no figure.
 
+use super::words::{LONGEST_WORD, is_ten, word_value};
 use models::figures::Mark;
 use std::ops::Range;
 
@@ -51,110 +52,12 @@ pub fn numerals(text: &str, offset: usize) -> Vec<Numeral> {
 
 /// The numerals written in digits or as words.
 ///
-/// Every word of a fixed list is returned ([`is_number_word`]), whole words only; a hyphen ends a word, so that
+/// Every word that [`word_value`] knows is returned, whole words only; a hyphen ends a word, so that
 /// `five-round` holds `five`, except that tens and units make one (`twenty-four`). Larger compounds stay apart: `two
 /// hundred` is `two` and `hundred`.
 pub fn numerals_and_words(text: &str, offset: usize) -> Vec<Numeral> {
     Lexer::new(text, true).run(offset)
 }
-
-const UNITS: [&str; 9] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
-
-const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-
-const OTHER_CARDINALS: [&str; 15] = [
-    "zero",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "dozen",
-    "hundred",
-    "thousand",
-    "million",
-];
-
-/// Positions, and denominators in the singular. `seconds` are a unit of time and no denominator.
-const ORDINALS: [&str; 31] = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-    "thirtieth",
-    "fortieth",
-    "fiftieth",
-    "sixtieth",
-    "seventieth",
-    "eightieth",
-    "ninetieth",
-    "hundredth",
-    "thousandth",
-    "millionth",
-    "quarter",
-];
-
-const MULTIPLES: [&str; 18] = [
-    "half",
-    "halves",
-    "halved",
-    "halving",
-    "once",
-    "twice",
-    "thrice",
-    "double",
-    "doubles",
-    "doubled",
-    "doubling",
-    "triple",
-    "triples",
-    "tripled",
-    "tripling",
-    "quadruple",
-    "quadruples",
-    "quadrupled",
-];
-
-fn is_cardinal(word: &str) -> bool {
-    UNITS.contains(&word) || TENS.contains(&word) || OTHER_CARDINALS.contains(&word)
-}
-
-/// True for the words, in lower case, that may carry a number: cardinals (`zero` to `twenty`, tens, `dozen`, `hundred`,
-/// `thousand`, `million`, each also with a plural `s`), ordinals and denominators (`first` to `twentieth`, tens,
-/// `hundredth` and up, `quarter`; with a plural `s` except `first` and `second`), `half`, `once`, `twice`, `double` and
-/// their like, and cardinals with `fold` (`fivefold`).
-pub fn is_number_word(word: &str) -> bool {
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    is_cardinal(singular)
-        || ORDINALS.contains(&word)
-        || ORDINALS[2..].contains(&singular)
-        || MULTIPLES.contains(&word)
-        || word.strip_suffix("fold").is_some_and(is_cardinal)
-}
-
-/// No longer word is looked up.
-const LONGEST_WORD: usize = "seventeenthfolds".len();
 
 /// Between this and the next number there is none: what follows cannot begin with a sign.
 fn closes(c: char) -> bool {
@@ -397,16 +300,14 @@ impl<'a> Lexer<'a> {
     fn number_word(&mut self, span: Range<usize>) -> usize {
         let mut word = self.slice(span.clone()).to_lowercase();
         let mut end = span.end;
-        if !is_number_word(&word) {
+        if word_value(&word).is_none() {
             return end;
         }
-        if TENS.contains(&word.as_str()) && self.next_at(end) == Some('-') {
+        if is_ten(&word) && self.next_at(end) == Some('-') {
             let unit_end = self.after_word(end + 1).min(end + 1 + LONGEST_WORD);
-            let unit = self.slice(end + 1..unit_end).to_lowercase();
-            let singular = unit.strip_suffix('s').unwrap_or(&unit);
-            if UNITS.contains(&unit.as_str()) || ORDINALS[..9].contains(&singular) {
-                word = format!("{word}-{unit}");
-                end = unit_end;
+            let compound = format!("{word}-{}", self.slice(end + 1..unit_end).to_lowercase());
+            if word_value(&compound).is_some() {
+                (word, end) = (compound, unit_end);
             }
         }
         self.found.push(Numeral { sign: None, digits: word, mark: None, span: span.start..end, is_word: true });

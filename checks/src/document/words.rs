@@ -1,0 +1,134 @@
+//! Number words, and the numbers they carry.
+
+/// The number that a word, in lower case, may carry. Whether it does only its sentence knows: `one` may be a pronoun.
+///
+/// Cardinals (`zero` to `twenty`, tens, `dozen`, `hundred`, `thousand`, `million`, each also in the plural, and tens
+/// with a unit: `twenty-four`); ordinals, as positions and as denominators, by their number (`third` and `eighths` are
+/// 3 and 8; `seconds` are a unit of time and no denominator); cardinals with `fold`; `half`, `once`, `twice` and their
+/// like.
+pub fn word_value(word: &str) -> Option<f64> {
+    if let Some((ten, unit)) = word.split_once('-') {
+        let ten = find(TENS, ten)?;
+        let unit = cardinal(unit).or_else(|| ordinal(unit)).filter(|unit| *unit < 10.0)?;
+        return Some(ten + unit);
+    }
+    cardinal(word)
+        .or_else(|| ordinal(word))
+        .or_else(|| find(MULTIPLES, word))
+        .or_else(|| cardinal(word.strip_suffix("fold")?))
+}
+
+/// True for the tens, to which a hyphen ties a unit.
+pub(super) fn is_ten(word: &str) -> bool {
+    find(TENS, word).is_some()
+}
+
+/// No longer word is looked up.
+pub(super) const LONGEST_WORD: usize = "seventeenthfolds".len();
+
+fn cardinal(word: &str) -> Option<f64> {
+    let exact = |word| find(CARDINALS, word).or_else(|| find(TENS, word));
+    exact(word).or_else(|| exact(word.strip_suffix('s')?))
+}
+
+fn ordinal(word: &str) -> Option<f64> {
+    find(ORDINALS, word).or_else(|| find(ORDINALS, word.strip_suffix('s')?).filter(|place| *place > 2.0))
+}
+
+fn find(words: &[(&str, f64)], word: &str) -> Option<f64> {
+    words.iter().find_map(|(known, value)| (*known == word).then_some(*value))
+}
+
+const TENS: &[(&str, f64)] = &[
+    ("twenty", 20.0),
+    ("thirty", 30.0),
+    ("forty", 40.0),
+    ("fifty", 50.0),
+    ("sixty", 60.0),
+    ("seventy", 70.0),
+    ("eighty", 80.0),
+    ("ninety", 90.0),
+];
+
+const CARDINALS: &[(&str, f64)] = &[
+    ("zero", 0.0),
+    ("one", 1.0),
+    ("two", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("six", 6.0),
+    ("seven", 7.0),
+    ("eight", 8.0),
+    ("nine", 9.0),
+    ("ten", 10.0),
+    ("eleven", 11.0),
+    ("twelve", 12.0),
+    ("thirteen", 13.0),
+    ("fourteen", 14.0),
+    ("fifteen", 15.0),
+    ("sixteen", 16.0),
+    ("seventeen", 17.0),
+    ("eighteen", 18.0),
+    ("nineteen", 19.0),
+    ("dozen", 12.0),
+    ("hundred", 100.0),
+    ("thousand", 1e3),
+    ("million", 1e6),
+];
+
+const ORDINALS: &[(&str, f64)] = &[
+    ("first", 1.0),
+    ("second", 2.0),
+    ("third", 3.0),
+    ("fourth", 4.0),
+    ("fifth", 5.0),
+    ("sixth", 6.0),
+    ("seventh", 7.0),
+    ("eighth", 8.0),
+    ("ninth", 9.0),
+    ("tenth", 10.0),
+    ("eleventh", 11.0),
+    ("twelfth", 12.0),
+    ("thirteenth", 13.0),
+    ("fourteenth", 14.0),
+    ("fifteenth", 15.0),
+    ("sixteenth", 16.0),
+    ("seventeenth", 17.0),
+    ("eighteenth", 18.0),
+    ("nineteenth", 19.0),
+    ("twentieth", 20.0),
+    ("thirtieth", 30.0),
+    ("fortieth", 40.0),
+    ("fiftieth", 50.0),
+    ("sixtieth", 60.0),
+    ("seventieth", 70.0),
+    ("eightieth", 80.0),
+    ("ninetieth", 90.0),
+    ("hundredth", 100.0),
+    ("thousandth", 1e3),
+    ("millionth", 1e6),
+];
+
+const MULTIPLES: &[(&str, f64)] = &[
+    ("quarter", 0.25),
+    ("quarters", 0.25),
+    ("half", 0.5),
+    ("halves", 0.5),
+    ("halved", 0.5),
+    ("halving", 0.5),
+    ("once", 1.0),
+    ("twice", 2.0),
+    ("thrice", 3.0),
+    ("double", 2.0),
+    ("doubles", 2.0),
+    ("doubled", 2.0),
+    ("doubling", 2.0),
+    ("triple", 3.0),
+    ("triples", 3.0),
+    ("tripled", 3.0),
+    ("tripling", 3.0),
+    ("quadruple", 4.0),
+    ("quadruples", 4.0),
+    ("quadrupled", 4.0),
+];
