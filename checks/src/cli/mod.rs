@@ -115,7 +115,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
         Some(Command::Parameters(arguments)) => parameters::run(&suite, &arguments, format, out),
         Some(Command::Lessons) => lessons::run(&suite, format, out),
         Some(Command::Explain(arguments)) => explain::run(&suite, &arguments, format, out),
-        None => verify::run(&suite, &folder.join("../snapshots"), format, out),
+        None => verify::run(&suite, &folder.with_file_name("snapshots"), format, out),
     }
 }
 
@@ -141,9 +141,14 @@ fn spec_folder(asked: Option<&Path>) -> PathBuf {
     if let Some(folder) = asked {
         return folder.to_owned();
     }
-    let here = std::env::current_dir().unwrap_or_default();
-    let near = here.ancestors().map(|folder| folder.join("spec")).find(|spec| spec.join("assumptions.yaml").is_file());
-    near.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec"))
+    let is_spec = |folder: &PathBuf| folder.join("assumptions.yaml").is_file();
+    let here = PathBuf::from("spec");
+    if is_spec(&here) {
+        return here;
+    }
+    let above = std::env::current_dir().unwrap_or_default();
+    let near = above.ancestors().map(|folder| folder.join("spec")).find(is_spec);
+    near.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("spec"))
 }
 
 /// Why a command could not do what it was asked.
