@@ -232,7 +232,7 @@ impl From<Tree> for Value {
             Node::Leaf(value) => value,
             Node::Group(tree) => tree.into(),
         };
-        Self::from_iter(tree.0.into_iter().map(|(name, node)| (name, value(node))))
+        Self::from_pairs(tree.0.into_iter().map(|(name, node)| (name, value(node))))
     }
 }
 
