@@ -132,3 +132,34 @@ const MULTIPLES: &[(&str, f64)] = &[
     ("quadruples", 4.0),
     ("quadrupled", 4.0),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_carry_their_numbers() {
+        for (word, value) in [
+            ("zero", 0.0),
+            ("seven", 7.0),
+            ("eighths", 8.0),
+            ("hundreds", 100.0),
+            ("twenty-four", 24.0),
+            ("forty-second", 42.0),
+            ("fivefold", 5.0),
+            ("half", 0.5),
+            ("twice", 2.0),
+        ] {
+            assert_eq!(word_value(word), Some(value), "{word}");
+        }
+        for word in ["seconds", "firsts", "manifold", "twenty-ten", "twenty-", "-four", "s", ""] {
+            assert_eq!(word_value(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn every_word_is_short_enough_to_be_looked_up() {
+        let words = [TENS, CARDINALS, ORDINALS, MULTIPLES].concat();
+        assert!(words.iter().all(|(word, _)| word.len() + "fold".len() <= LONGEST_WORD));
+    }
+}
