@@ -114,25 +114,29 @@ impl Durations {
     }
 }
 
-/// Runs the jobs, which are in order of arrival, through a design.
-fn serve(design: Design, jobs: &[Job], durations: Durations) -> Served {
+/// Runs the jobs, which are in order of arrival, through a design; each that starts within the window, and when.
+fn starts(design: Design, jobs: &[Job], durations: Durations) -> impl Iterator<Item = (Job, u64)> {
     let (mut slots, mut workers) = match design {
         Design::Shared { slots } => (Servers::new(slots), None),
         Design::Separate { slots, workers } => (Servers::new(slots), Some(Servers::new(workers))),
     };
-    let mut served = Served::default();
-    for job in jobs {
+    jobs.iter().filter_map(move |job| {
         let servers = match (job.kind, &mut workers) {
             (Kind::Report, Some(workers)) => workers,
             _ => &mut slots,
         };
-        let duration = durations.of(job.kind);
-        let Some(start) = servers.start(job.arrival, duration).filter(|start| *start < durations.window) else {
-            continue;
-        };
+        let start = servers.start(job.arrival, durations.of(job.kind))?;
+        (start < durations.window).then_some((*job, start))
+    })
+}
+
+fn serve(design: Design, jobs: &[Job], durations: Durations) -> Served {
+    let mut served = Served::default();
+    for (job, start) in starts(design, jobs, durations) {
+        let wait = start - job.arrival;
         match job.kind {
-            Kind::Tracking => served.waits.push(start - job.arrival),
-            Kind::Report => served.report_ticks.push(start - job.arrival + duration),
+            Kind::Tracking => served.waits.push(wait),
+            Kind::Report => served.report_ticks.push(wait + durations.report),
         }
     }
     served
@@ -196,7 +200,8 @@ impl Parameters {
 
     /// The fewest slots with which no tracking query is late; 0, as the course prints it, where none suffice.
     fn fewest_slots(&self, jobs: &[Job], design: impl Fn(u64) -> Design) -> u64 {
-        let suffice = |slots: &u64| self.late(&serve(design(*slots), jobs, self.durations())) == 0;
+        let is_late = |(job, start): (Job, u64)| job.kind == Kind::Tracking && self.is_late(start - job.arrival);
+        let suffice = |slots: &u64| !starts(design(*slots), jobs, self.durations()).any(is_late);
         (1..=self.most_slots).find(suffice).unwrap_or(0)
     }
 }
