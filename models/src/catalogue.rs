@@ -152,7 +152,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
     entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
     entry(A, 6, "message-queues", "Message Queues"),
-    entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
+    modelled(
+        entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
+        Model::of::<al::task_queues_and_background_jobs::Parameters>(),
+    ),
     entry(A, 8, "competing-consumers", "Competing Consumers"),
     entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
     entry(A, 10, "priority-queue", "Priority Queue"),

@@ -141,6 +141,12 @@ impl Declaration {
         });
     }
 
+    /// A list that names what it sweeps over, so that no value may stand in it twice.
+    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
+        let distinct = (1..elements.len()).all(|i| !elements[..i].contains(&elements[i]));
+        self.require(name, distinct, "each value once");
+    }
+
     /// Something that must hold between parameters; `expected` completes "`name`: expected ...".
     pub fn require(&mut self, name: &str, holds: bool, expected: impl fmt::Display) {
         if !holds {

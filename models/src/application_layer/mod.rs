@@ -1,3 +1,4 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
 
 pub mod leader_election;
+pub mod task_queues_and_background_jobs;
