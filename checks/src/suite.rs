@@ -142,28 +142,27 @@ impl Suite {
         let parameters = self.parameters(lesson, overrides, trail)?;
         let prepared = match lesson.entry.model.as_ref().map(|model| model.prepare(&parameters)) {
             Some(Ok(prepared)) => prepared,
-            Some(Err(problem)) => return Err(self.blame(lesson, overrides, trail, problem)),
+            Some(Err(problem)) => return Err(self.blame(lesson, overrides, &parameters, problem)),
             None => return Err(Error::Call(format!("lesson `{slug}` has no model"))),
         };
         match prepared.problems().first() {
-            Some(problem) => Err(self.blame(lesson, overrides, trail, problem.clone())),
+            Some(problem) => Err(self.blame(lesson, overrides, &parameters, problem.clone())),
             None => Ok((parameters, prepared)),
         }
     }
 
     /// Says whose fault a problem is: an override's, with the declared range, or the spec file's, with its place.
-    fn blame(&self, lesson: &LessonSpec, overrides: &Overrides, trail: &[String], problem: Problem) -> Error {
+    fn blame(&self, lesson: &LessonSpec, overrides: &Overrides, parameters: &Value, problem: Problem) -> Error {
         if overrides.is_empty() {
             return lesson.parameter_error(&problem.path, problem.message).into();
         }
-        let defaults = match self.prepare_below(lesson.entry.slug, &Overrides::new(), trail) {
+        let defaults = match self.prepare(lesson.entry.slug, &Overrides::new()) {
             Ok((_, defaults)) => defaults,
             Err(error) => return error,
         };
         let declared = defaults.parameters().iter().find(|declared| declared.path == problem.path);
-        let set = at_path(&Value::Object(overrides.clone().into_iter().collect()), &problem.path).cloned();
-        match (declared, set) {
-            (Some(declared), Some(value)) if !fits(&declared.range, &value) => {
+        match (declared, at_path(parameters, &problem.path)) {
+            (Some(declared), Some(value)) if !fits(&declared.range, value) => {
                 Error::Call(format!("{}: found {value}, expected {}", problem.path, declared.range))
             }
             _ => Error::Call(format!("{}: {}", problem.path, problem.message)),
@@ -179,7 +178,7 @@ impl Suite {
                 Origin::Literal { value, .. } => self.resolve(value, overrides, trail),
             };
             let value = value.map_err(|error| match error {
-                Error::Call(message) => lesson.parameter_error(&parameter.path, message).into(),
+                Error::Call(message) if overrides.is_empty() => lesson.parameter_error(&parameter.path, message).into(),
                 error => error,
             })?;
             insert(&mut parameters, &parameter.path, value);

@@ -79,13 +79,16 @@ impl YamlFile {
         let data = self.data()?;
         serde_path_to_error::deserialize(&data).map_err(|error| {
             let path = error.path().to_string().replace('[', ".").replace(']', "");
-            self.at(&path, error.into_inner().to_string())
+            let message = error.into_inner().to_string();
+            // What is wrong with an unknown key is the key, not its value.
+            let key = message.starts_with("unknown field").then(|| self.locate_key(&path)).flatten();
+            key.map_or_else(|| self.at(&path, message.clone()), |place| self.error(place, message.clone()))
         })
     }
 
     /// An error at a dotted path of the file, or at its nearest ancestor that is there.
     pub fn at(&self, path: &str, message: impl Into<String>) -> YamlError {
-        let mut steps: Vec<&str> = path.split('.').filter(|step| !step.is_empty() && *step != "?").collect();
+        let mut steps = steps_of(path);
         while !steps.is_empty() {
             if let Some(place) = self.locate(&steps) {
                 return self.error(place, message);
@@ -97,8 +100,15 @@ impl YamlFile {
 
     /// Line and column of the value at a path.
     pub fn locate(&self, steps: &[&str]) -> Option<(usize, usize)> {
-        let deserializer = serde_yaml::Deserializer::from_str(&self.text);
-        let error = Locate(steps).deserialize(deserializer).err()?;
+        self.walk(Locate { steps, to_key: false })
+    }
+
+    fn locate_key(&self, path: &str) -> Option<(usize, usize)> {
+        self.walk(Locate { steps: &steps_of(path), to_key: true })
+    }
+
+    fn walk(&self, locate: Locate<'_>) -> Option<(usize, usize)> {
+        let error = locate.deserialize(serde_yaml::Deserializer::from_str(&self.text)).err()?;
         let place = error.location()?;
         Some((place.line(), place.column()))
     }
@@ -114,6 +124,10 @@ impl YamlFile {
         let message = message.split(" at line ").next().unwrap_or(&message);
         self.error(place, message)
     }
+}
+
+fn steps_of(path: &str) -> Vec<&str> {
+    path.split('.').filter(|step| !step.is_empty() && *step != "?").collect()
 }
 
 /// Reads one YAML value, such as the right side of `--set NAME=VALUE`.
@@ -213,7 +227,11 @@ impl Visitor<'_> for NewKey<'_> {
 }
 
 /// Walks to a path and fails there on purpose: the error carries the position.
-struct Locate<'a>(&'a [&'a str]);
+struct Locate<'a> {
+    steps: &'a [&'a str],
+    /// Stop at the last step's key instead of at its value.
+    to_key: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Locate<'_> {
     type Value = ();
@@ -255,11 +273,11 @@ impl<'de> Visitor<'de> for Locate<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Some((step, rest)) = self.0.split_first() else { return Err(A::Error::custom("here")) };
+        let Some((step, steps)) = self.steps.split_first() else { return Err(A::Error::custom("here")) };
         let mut index = 0;
         loop {
             let more = match step.parse() == Ok(index) {
-                true => items.next_element_seed(Locate(rest))?,
+                true => items.next_element_seed(Locate { steps, ..self })?,
                 false => items.next_element::<IgnoredAny>()?.map(|_| ()),
             };
             if more.is_none() {
@@ -270,10 +288,11 @@ impl<'de> Visitor<'de> for Locate<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let Some((step, rest)) = self.0.split_first() else { return Err(A::Error::custom("here")) };
-        while let Some(key) = entries.next_key::<String>()? {
+        let Some((step, steps)) = self.steps.split_first() else { return Err(A::Error::custom("here")) };
+        let stop_at = (self.to_key && steps.is_empty()).then_some(*step);
+        while let Some(key) = entries.next_key_seed(Key { stop_at })? {
             match key == *step {
-                true => entries.next_value_seed(Locate(rest))?,
+                true => entries.next_value_seed(Locate { steps, ..self })?,
                 false => entries.next_value::<IgnoredAny>().map(|_| ())?,
             }
         }
@@ -283,6 +302,31 @@ impl<'de> Visitor<'de> for Locate<'_> {
 
 impl Locate<'_> {
     fn scalar<E: serde::de::Error>(self) -> Result<(), E> {
-        if self.0.is_empty() { Err(E::custom("here")) } else { Ok(()) }
+        if self.steps.is_empty() { Err(E::custom("here")) } else { Ok(()) }
+    }
+}
+
+/// Any key; fails at the one to stop at.
+struct Key<'a> {
+    stop_at: Option<&'a str>,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<String, E> {
+        if self.stop_at == Some(key) { Err(E::custom("here")) } else { Ok(key.to_owned()) }
     }
 }

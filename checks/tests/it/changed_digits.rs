@@ -3,8 +3,7 @@
 //! The text is rendered from the spec and the models, so no course file is needed: it has the lessons' numerals in
 //! the order of the course, and none of its sentences.
 
-mod support;
-
+use crate::support::{suite, verified};
 use checks::check::finding::{Finding, Severity};
 use checks::check::{check, expected};
 use checks::document::course::{Document, parse};
@@ -13,7 +12,6 @@ use checks::verified::Verified;
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::ops::Range;
-use support::{suite, verified};
 
 /// A course of one lesson and its row in the closing table.
 fn render(lesson: &Verified<'_>) -> String {

@@ -1,10 +1,8 @@
 //! The published tables are frozen: a figure that moves fails here, with no course file present.
 
-mod support;
-
+use crate::support::{root, suite, verified};
 use checks::frozen;
 use std::collections::BTreeSet;
-use support::{root, suite, verified};
 
 #[test]
 fn every_lesson_publishes_its_frozen_tables() {

@@ -1,0 +1,169 @@
+//! The command's contract: exit statuses, messages, and the shape of its JSON.
+
+use crate::support::root;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn coursecheck(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coursecheck"));
+    command.args(arguments).current_dir(root("checks")).env_remove("NO_COLOR").output().unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = coursecheck(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+}
+
+fn file(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    fs::write(&path, content).unwrap();
+    path
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn an_unusable_call_says_why_and_exits_with_2() {
+    let run = |set: &'static str| vec!["run", "circuit-breaker", "--set", set];
+    for (arguments, expected) in [
+        (vec!["run", "circuit-braker"], "did you mean `circuit-breaker`"),
+        (vec!["explain", "circuit-breaker#0"], "expected a number from 1"),
+        (vec!["explain", "circuit-breaker#x"], "expected a number from 1"),
+        (run("slots=-3"), "slots: found -3, expected a whole number from 0 to 1000"),
+        (run("slots=many"), "slots: found \"many\", expected a whole number from 0 to 1000"),
+        (run("slots=2.5"), "slots: found 2.5, expected a whole number from 0 to 1000"),
+        (run("slots=.nan"), "expected a finite number"),
+        (run("slotz=3"), "no parameter `slotz`; did you mean `slots`"),
+        (run("slots"), "expected NAME=VALUE"),
+        (run("AY2.slots=-3"), "slots: found -3, expected a whole number from 0 to 1000"),
+        (run("rounds=1000000000000"), "rounds: found 1000000000000, expected a whole number from 1 to 1000000"),
+        (run("rules=[]"), "rules: found a list of 0, expected a list of 3"),
+        (run("rules.0.opens_on={ratio: {window: 1}}"), "missing field `threshold`"),
+        (run("failure_start=1200"), "failure_start: expected a round before the run ends"),
+        (vec!["check", "/nowhere/at/all.md"], "/nowhere/at/all.md: No such file"),
+        (vec!["--spec", "/nowhere"], "/nowhere/assumptions.yaml: No such file"),
+        (vec!["prove"], "unrecognized subcommand"),
+        (vec!["check"], "required"),
+    ] {
+        let output = coursecheck(&arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn parameters_that_explode_are_refused_by_a_stated_limit() {
+    let output = coursecheck(&["run", "circuit-breaker", "--set", "rounds=1000000", "--set", "event_rate=10000"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("rounds: expected a run of at most 2e8 steps"), "{message}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_file_without_anything_to_check_exits_with_2() {
+    let unmodelled =
+        "---\ntitle: t\nlessons: 1\n---\n\n### New\n\nSource: https://example.org/brand-new\n\n```\n1 2\n```\n";
+    for (name, content, expected) in [
+        ("empty.md", b"".as_slice(), "empty.md"),
+        ("prose.md", b"# Nothing here\n\nWords.\n", "prose.md"),
+        ("latin1.md", b"caf\xe9\n", "not UTF-8: byte 3 is 0xe9"),
+        ("unmodelled.md", unmodelled.as_bytes(), "nothing was checked"),
+    ] {
+        let path = file(name, content);
+        let output = coursecheck(&["check", path.to_str().unwrap()]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains(expected), "{name}: {message}");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+}
+
+#[test]
+fn the_spec_verifies() {
+    let output = coursecheck(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let report = json(&[]);
+    assert_eq!(keys(&report), ["lessons", "state_spaces", "totals"]);
+    let lesson = &report["lessons"][0];
+    assert_eq!(keys(lesson), ["slug", "blocks", "figures", "claims", "invariants", "verdict", "failures"]);
+    assert_eq!(keys(&lesson["claims"]), ["holds", "refuted", "fragile", "not_checked", "fails"]);
+    assert_eq!(lesson["verdict"], "holds");
+}
+
+#[test]
+fn run_prints_every_figure_with_name_value_and_numeral() {
+    let report = json(&["run", "circuit-breaker", "--set", "slots=8"]);
+    assert_eq!(keys(&report), ["lesson", "parameters", "blocks"]);
+    assert_eq!(report["parameters"]["slots"], 8);
+    let figures = report["blocks"][0]["figures"].as_array().unwrap();
+    assert_eq!(keys(&figures[0]), ["name", "value", "shown"]);
+    let share = figures.iter().find(|figure| figure["name"] == "gain.slowdown.slot_rounds_saved").unwrap();
+    assert!(share["value"].is_f64() && share["shown"].as_str().unwrap().ends_with('%'), "{share}");
+}
+
+#[test]
+fn an_assumption_moves_every_lesson_that_uses_it() {
+    let slots = |arguments: &[&str]| json(arguments)["parameters"]["slots"].clone();
+    assert_eq!(slots(&["run", "circuit-breaker", "--set", "AY2.slots=5"]), 5);
+    assert_eq!(slots(&["run", "failure-modes", "--set", "AY2.slots=5"]), 5);
+}
+
+#[test]
+fn a_changed_document_is_reported_at_line_and_column() {
+    let figures = json(&["run", "failure-modes"]);
+    let blocks = figures["blocks"].as_array().unwrap().iter().map(|block| {
+        let shown = block["figures"].as_array().unwrap().iter().map(|figure| figure["shown"].as_str().unwrap());
+        format!("```\n{}\n```\n", shown.collect::<Vec<_>>().join("\n"))
+    });
+    let page = "---\nsource: 'https://example.org/failure-modes'\n---\n\n# Failure Modes\n\n";
+    let good = format!("{page}{}", blocks.collect::<Vec<_>>().join("\n"));
+    let first_line = 8;
+    let right = file("right.md", &good);
+    assert_eq!(coursecheck(&["check", right.to_str().unwrap()]).status.code(), Some(0));
+
+    let old = format!("```\n{}\n", figures["blocks"][0]["figures"][0]["shown"].as_str().unwrap());
+    assert!(good.contains(&old));
+    let wrong = file("wrong.md", good.replacen(&old, "```\n  987654\n", 1));
+    let output = coursecheck(&["check", wrong.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains(&format!("error: {}:{first_line}:3: ", wrong.display())), "{shown}");
+    assert!(shown.contains("^^^^^^ should be"), "{shown}");
+    assert!(shown.contains("help: coursecheck run failure-modes"), "{shown}");
+
+    let report = json(&["check", wrong.to_str().unwrap()]);
+    assert_eq!(keys(&report), ["documents", "totals"]);
+    assert_eq!(keys(&report["totals"]), ["seen", "checked", "agree", "errors", "warnings"]);
+    let lesson = &report["documents"][0]["lessons"][0];
+    assert_eq!(keys(lesson), ["slug", "line", "numerals", "findings"]);
+    assert_eq!(keys(&lesson["numerals"]), ["output", "table", "prose"]);
+    assert_eq!(keys(&lesson["numerals"]["output"]), ["seen", "checked", "agree"]);
+    let finding = &lesson["findings"][0];
+    let expected = ["line", "column", "severity", "kind", "figure", "published", "computed", "message"];
+    assert_eq!(keys(finding), expected);
+    assert_eq!((&finding["line"], &finding["column"]), (&first_line.into(), &3.into()));
+    assert_eq!((&finding["severity"], &finding["kind"]), (&"error".into(), &"changed".into()));
+    assert_eq!(finding["published"], "987654");
+}
+
+#[test]
+fn every_lesson_is_listed() {
+    let lessons = json(&["lessons"])["lessons"].as_array().unwrap().clone();
+    assert_eq!(lessons.len(), models::catalogue::ENTRIES.len());
+    let expected = ["course", "number", "slug", "title", "modelled", "blocks", "figures", "claims"];
+    assert_eq!(keys(&lessons[0]), expected);
+}
+
+#[test]
+fn the_same_call_prints_the_same_bytes() {
+    for arguments in [&[][..], &["lessons"], &["run", "leader-election"], &["parameters", "failure-modes"]] {
+        assert_eq!(coursecheck(arguments).stdout, coursecheck(arguments).stdout, "{arguments:?}");
+    }
+}

@@ -1,0 +1,8 @@
+//! All integration tests, in one binary: it links once.
+
+mod changed_digits;
+mod command;
+mod document_check;
+mod published_tables;
+mod spec_loading;
+mod support;
