@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
             Event::Text(_) | Event::Code(_) if self.is_no_prose(&span) => {}
             Event::Text(text) => self.take_text(&text, span),
             Event::Code(text) => self.take_inline_code(&text, span),
-            Event::SoftBreak | Event::HardBreak | Event::InlineHtml(_) => self.take_break(),
+            Event::SoftBreak | Event::HardBreak | Event::InlineHtml(_) | Event::Rule => self.take_break(),
             _ => {}
         }
         Ok(())
@@ -351,6 +351,9 @@ impl<'a> Reader<'a> {
                 Tag::Paragraph => self.start_lesson_with_source(heading, span),
                 _ => Err(heading.without_source()),
             };
+        }
+        if !is_inline(&tag) {
+            self.take_break();
         }
         match tag {
             Tag::Heading { level, .. } if self.containers == 0 => {
@@ -499,9 +502,8 @@ impl<'a> Reader<'a> {
     }
 
     fn start_paragraph(&mut self, span: Range<usize>) {
-        match self.open.last_mut() {
-            Some(item) => item.prose.separate(),
-            None => self.open_paragraph(span, false),
+        if self.open.is_empty() {
+            self.open_paragraph(span, false);
         }
     }
 
@@ -625,6 +627,11 @@ impl OpenRow {
     }
 }
 
+/// Stands within a line of text: it does not separate what it touches.
+fn is_inline(tag: &Tag<'_>) -> bool {
+    matches!(tag, Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. })
+}
+
 /// The id of what stands before a lesson's first heading.
 const INTRODUCTION: &str = "introduction";
 
@@ -689,9 +696,18 @@ K01 [seven](http://x/8) <!-- 9 --> <http://y/10>.
 
 - Item one with 11
 
-  and twelve
+  8 and twelve
   - Inner 13
 - Item 14
+
+  | Name | 15 |
+  |---|---|
+  | In | 16 |
+- 17
+  ```sh
+  18
+  ```
+  19
 
 ```js
 const N = 15;
@@ -768,10 +784,11 @@ Tight abstract 26.
                 "block true 16 x1.7",
                 "block false 18%",
                 "#introduction: 4",
-                "#what-it-is-a-b: 5% 6 3,2005 seven / one 11 twelve / 13 / 14",
+                "#what-it-is-a-b: 5% 6 3,2005 seven / one 11 8 twelve / 13 / 14 / 17 19",
                 "#what-it-is-a-b-1: ",
                 "second = Second",
                 "#introduction: 26",
+                "row Some(0) In: 16",
                 "row Some(0) Row one: 22 23",
             ]
         );
