@@ -127,7 +127,7 @@ use Course::{ApplicationLayer as A, ResiliencePatterns as R};
 pub static ENTRIES: &[Entry] = &[
     entry(R, 1, "failure-modes", "Failure Modes"),
     modelled(entry(R, 2, "circuit-breaker", "Circuit Breaker"), Model::of::<rp::circuit_breaker::Parameters>()),
-    entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"),
+    modelled(entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"), Model::of::<rp::bulkhead_pattern::Parameters>()),
     entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
     entry(R, 5, "timeout-budgets", "Timeout Budgets"),
     entry(R, 6, "backpressure", "Backpressure"),

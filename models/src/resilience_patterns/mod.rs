@@ -1,3 +1,4 @@
 //! The lessons of *Resilience and Reliability* that have a model, one file each.
 
+pub mod bulkhead_pattern;
 pub mod circuit_breaker;
