@@ -128,7 +128,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 1, "failure-modes", "Failure Modes"),
     modelled(entry(R, 2, "circuit-breaker", "Circuit Breaker"), Model::of::<rp::circuit_breaker::Parameters>()),
     modelled(entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"), Model::of::<rp::bulkhead_pattern::Parameters>()),
-    entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
+    modelled(
+        entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
+        Model::of::<rp::retries_and_storm_risk::Parameters>(),
+    ),
     entry(R, 5, "timeout-budgets", "Timeout Budgets"),
     entry(R, 6, "backpressure", "Backpressure"),
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
