@@ -132,7 +132,7 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
         Model::of::<rp::retries_and_storm_risk::Parameters>(),
     ),
-    entry(R, 5, "timeout-budgets", "Timeout Budgets"),
+    modelled(entry(R, 5, "timeout-budgets", "Timeout Budgets"), Model::of::<rp::timeout_budgets::Parameters>()),
     entry(R, 6, "backpressure", "Backpressure"),
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),

@@ -3,3 +3,4 @@
 pub mod bulkhead_pattern;
 pub mod circuit_breaker;
 pub mod retries_and_storm_risk;
+pub mod timeout_budgets;
