@@ -128,9 +128,12 @@ use Course::{ApplicationLayer as A, ResiliencePatterns as R};
 pub static ENTRIES: &[Entry] = &[
     modelled(entry(R, 1, "failure-modes", "Failure Modes"), Model::of::<rp::failure_modes::Parameters>()),
     modelled(entry(R, 2, "circuit-breaker", "Circuit Breaker"), Model::of::<rp::circuit_breaker::Parameters>()),
-    entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"),
-    entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
-    entry(R, 5, "timeout-budgets", "Timeout Budgets"),
+    modelled(entry(R, 3, "bulkhead-pattern", "Bulkhead Pattern"), Model::of::<rp::bulkhead_pattern::Parameters>()),
+    modelled(
+        entry(R, 4, "retries-and-storm-risk", "Retries and Storm Risk"),
+        Model::of::<rp::retries_and_storm_risk::Parameters>(),
+    ),
+    modelled(entry(R, 5, "timeout-budgets", "Timeout Budgets"), Model::of::<rp::timeout_budgets::Parameters>()),
     entry(R, 6, "backpressure", "Backpressure"),
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),

@@ -5,6 +5,7 @@
 //! published number stands here either. The values come from `spec/`, the comparisons from the `checks` crate.
 
 pub mod application_layer;
+pub mod arrivals;
 pub mod catalogue;
 pub mod figures;
 pub mod numbers;

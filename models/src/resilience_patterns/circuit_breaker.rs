@@ -4,6 +4,7 @@
 //! call it and hold their slot until it answers. The breaker watches the outcomes of those calls and, while open,
 //! rejects events at once. Left out: where rejected events go, retries, and any real duration.
 
+use crate::arrivals::Carry;
 use crate::figures::{Block, Figure, Mark, Report};
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
@@ -237,7 +238,7 @@ impl Parameters {
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
         let mut slot_rounds_at_failure = 0;
-        let (mut tracking_due, mut events_due) = (0.0, 0.0);
+        let (mut tracking, mut events) = (Carry::default(), Carry::default());
 
         for now in 0..self.rounds {
             if now == self.failure_start {
@@ -246,10 +247,10 @@ impl Parameters {
             if let Some(breaker) = &mut breaker {
                 breaker.start_round(now);
             }
-            tracking_due += self.tracking_rate / self.rounds_per_second();
-            events_due += self.event_rate / self.rounds_per_second();
-            let mut arrivals = vec![Flow::Tracking; take_whole(&mut tracking_due)];
-            arrivals.resize(arrivals.len() + take_whole(&mut events_due), Flow::Event);
+            let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
+            let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
+            let mut arrivals = vec![Flow::Tracking; tracking];
+            arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
             let failing = mode != Mode::Healthy && now >= self.failure_start;
@@ -294,13 +295,6 @@ impl Parameters {
 
 /// An event that an open breaker rejects still passes through the gateway.
 const REJECTION_HOLD: u64 = 1;
-
-/// Takes the whole arrivals out of an accumulated fraction.
-fn take_whole(due: &mut f64) -> usize {
-    let whole = due.floor();
-    *due -= whole;
-    whole as usize
-}
 
 impl Lesson for Parameters {
     fn declare(&self, d: &mut Declaration) {

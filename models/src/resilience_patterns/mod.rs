@@ -1,4 +1,7 @@
 //! The lessons of *Resilience and Reliability* that have a model, one file each.
 
+pub mod bulkhead_pattern;
 pub mod circuit_breaker;
 pub mod failure_modes;
+pub mod retries_and_storm_risk;
+pub mod timeout_budgets;
