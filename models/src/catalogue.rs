@@ -133,7 +133,7 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 6, "backpressure", "Backpressure"),
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),
-    entry(R, 9, "failover-design", "Failover Design"),
+    modelled(entry(R, 9, "failover-design", "Failover Design"), Model::of::<rp::failover_design::Parameters>()),
     entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
     entry(R, 11, "recovery-objectives", "Recovery Objectives"),
     entry(R, 12, "redundancy-zones", "Redundancy Zones"),

@@ -141,6 +141,12 @@ impl Declaration {
         });
     }
 
+    /// A list whose elements name rows: no two may be equal.
+    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
+        let repeated = elements.iter().enumerate().any(|(i, element)| elements[..i].contains(element));
+        self.require(name, !repeated, "no element twice");
+    }
+
     /// Something that must hold between parameters; `expected` completes "`name`: expected ...".
     pub fn require(&mut self, name: &str, holds: bool, expected: impl fmt::Display) {
         if !holds {
