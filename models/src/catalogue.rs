@@ -134,7 +134,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),
     modelled(entry(R, 9, "failover-design", "Failover Design"), Model::of::<rp::failover_design::Parameters>()),
-    entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
+    modelled(
+        entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
+        Model::of::<rp::health_endpoint_monitoring::Parameters>(),
+    ),
     entry(R, 11, "recovery-objectives", "Recovery Objectives"),
     entry(R, 12, "redundancy-zones", "Redundancy Zones"),
     entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),

@@ -2,3 +2,4 @@
 
 pub mod circuit_breaker;
 pub mod failover_design;
+pub mod health_endpoint_monitoring;
