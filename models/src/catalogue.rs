@@ -138,7 +138,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
         Model::of::<rp::health_endpoint_monitoring::Parameters>(),
     ),
-    entry(R, 11, "recovery-objectives", "Recovery Objectives"),
+    modelled(
+        entry(R, 11, "recovery-objectives", "Recovery Objectives"),
+        Model::of::<rp::recovery_objectives::Parameters>(),
+    ),
     entry(R, 12, "redundancy-zones", "Redundancy Zones"),
     entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),

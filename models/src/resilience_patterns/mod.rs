@@ -3,3 +3,4 @@
 pub mod circuit_breaker;
 pub mod failover_design;
 pub mod health_endpoint_monitoring;
+pub mod recovery_objectives;
