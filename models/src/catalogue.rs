@@ -142,7 +142,7 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 11, "recovery-objectives", "Recovery Objectives"),
         Model::of::<rp::recovery_objectives::Parameters>(),
     ),
-    entry(R, 12, "redundancy-zones", "Redundancy Zones"),
+    modelled(entry(R, 12, "redundancy-zones", "Redundancy Zones"), Model::of::<rp::redundancy_zones::Parameters>()),
     entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
     entry(R, 15, "idempotent-operations", "Idempotent Operations"),

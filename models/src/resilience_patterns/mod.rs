@@ -4,3 +4,4 @@ pub mod circuit_breaker;
 pub mod failover_design;
 pub mod health_endpoint_monitoring;
 pub mod recovery_objectives;
+pub mod redundancy_zones;
