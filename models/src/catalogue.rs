@@ -143,7 +143,10 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<rp::recovery_objectives::Parameters>(),
     ),
     modelled(entry(R, 12, "redundancy-zones", "Redundancy Zones"), Model::of::<rp::redundancy_zones::Parameters>()),
-    entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
+    modelled(
+        entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
+        Model::of::<rp::deployment_stamps_and_geo_replicas::Parameters>(),
+    ),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
     entry(R, 15, "idempotent-operations", "Idempotent Operations"),
     entry(R, 16, "compensating-transactions", "Compensating Transactions"),

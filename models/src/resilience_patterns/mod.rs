@@ -1,6 +1,7 @@
 //! The lessons of *Resilience and Reliability* that have a model, one file each.
 
 pub mod circuit_breaker;
+pub mod deployment_stamps_and_geo_replicas;
 pub mod failover_design;
 pub mod health_endpoint_monitoring;
 pub mod recovery_objectives;
