@@ -12,4 +12,5 @@ pub mod numbers;
 pub mod parameters;
 pub mod random;
 pub mod resilience_patterns;
+pub mod schedule;
 pub mod slots;

@@ -145,6 +145,10 @@ impl Declaration {
     pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
         let distinct = (1..elements.len()).all(|i| !elements[..i].contains(&elements[i]));
         self.require(name, distinct, "each value once");
+    /// A list whose elements name rows: no two may be equal.
+    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
+        let repeated = elements.iter().enumerate().any(|(i, element)| elements[..i].contains(element));
+        self.require(name, !repeated, "no element twice");
     }
 
     /// Something that must hold between parameters; `expected` completes "`name`: expected ...".

@@ -5,3 +5,8 @@ pub mod circuit_breaker;
 pub mod failure_modes;
 pub mod retries_and_storm_risk;
 pub mod timeout_budgets;
+pub mod deployment_stamps_and_geo_replicas;
+pub mod failover_design;
+pub mod health_endpoint_monitoring;
+pub mod recovery_objectives;
+pub mod redundancy_zones;

@@ -1,0 +1,371 @@
+//! Health Endpoint Monitoring: how much should a health endpoint ask, how often, and what does asking cost?
+//!
+//! A pool of replicas answers reads, writes and batch requests in turn; the endpoint decides which replicas are in
+//! the pool. Replicas fail one by one by a schedule, the stores that all of them share fail as a whole. Left out: what
+//! a check costs the replica itself, consecutive checks (the failover lesson's threshold), and retries.
+
+use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::parameters::{Declaration, Lesson};
+use crate::schedule::Schedule;
+use serde::{Deserialize, Serialize};
+
+/// What the lesson's programs hold in constants.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    rounds: u64,
+    replicas: Vec<Replica>,
+    /// The replica whose stop has to be detected.
+    watched: String,
+    state_store_down: Schedule,
+    /// Only batch requests need this store.
+    billing_store_down: Schedule,
+    /// In every round.
+    requests: Requests,
+    /// Rounds from one check to the next, as swept.
+    intervals: Vec<u64>,
+    /// The intervals among them of which the false evictions are converted to a month.
+    eviction_intervals: Vec<u64>,
+    check_load: CheckLoad,
+    round_seconds: f64,
+    pauses_a_month: f64,
+    /// Requests per second that reach the store.
+    store_requests: f64,
+    /// Requests per second.
+    peak_edge: f64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Requests {
+    reads: u64,
+    writes: u64,
+    batch: u64,
+}
+
+/// The table of the checks' load: each pool size with each interval.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckLoad {
+    replicas: Vec<u64>,
+    intervals: Vec<u64>,
+}
+
+/// One replica and its failure schedule.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Replica {
+    name: String,
+    /// Accepts writes, none of which reaches the store.
+    half_failed: Schedule,
+    /// Runs, but cannot serve yet.
+    warming: Schedule,
+    /// Does not respond, and recovers by itself.
+    paused: Schedule,
+    stopped: Schedule,
+}
+
+impl Replica {
+    fn runs(&self, round: u64) -> bool {
+        !self.stopped.includes(round) && !self.paused.includes(round)
+    }
+
+    fn serves(&self, round: u64) -> bool {
+        self.runs(round) && !self.warming.includes(round)
+    }
+
+    fn schedules(&self) -> [(&'static str, &Schedule); 4] {
+        [
+            ("half_failed", &self.half_failed),
+            ("warming", &self.warming),
+            ("paused", &self.paused),
+            ("stopped", &self.stopped),
+        ]
+    }
+}
+
+/// What an endpoint asks; each depth asks everything that the ones before it ask.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Depth {
+    /// Does the process run?
+    Shallow,
+    /// Can it serve?
+    Readiness,
+    /// Does its own path to the store work?
+    Local,
+    /// Is the store up that all replicas share?
+    Shared,
+    /// Is the store up that only one of the flows needs?
+    All,
+}
+
+impl Depth {
+    const ALL: [Self; 5] = [Self::Shallow, Self::Readiness, Self::Local, Self::Shared, Self::All];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Shallow => "shallow",
+            Self::Readiness => "readiness",
+            Self::Local => "deep_local",
+            Self::Shared => "deep_shared",
+            Self::All => "deep_all",
+        }
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Replica-rounds outside the pool.
+    out_of_pool: usize,
+    dropped_reads: u64,
+    dropped_writes: u64,
+    dropped_batch: u64,
+    silently_lost: u64,
+    /// Reads rejected although some replica could have answered them.
+    wasted_rejections: u64,
+    checks: usize,
+    /// Replicas that left the pool because of a pause.
+    false_evictions: u64,
+    /// Rounds from the watched replica's stop to the check that saw it.
+    detection_delay: Option<u64>,
+    /// Reads dropped because they went to the watched replica after its stop.
+    reads_to_stopped: u64,
+}
+
+impl Parameters {
+    fn healthy(&self, depth: Depth, replica: &Replica, round: u64) -> bool {
+        let asks = |question| depth >= question;
+        replica.runs(round)
+            && (!asks(Depth::Readiness) || replica.serves(round))
+            && (!asks(Depth::Local) || !replica.half_failed.includes(round))
+            && (!asks(Depth::Shared) || !self.state_store_down.includes(round))
+            && (!asks(Depth::All) || !self.billing_store_down.includes(round))
+    }
+
+    fn run(&self, depth: Depth, interval: u64) -> Counts {
+        let mut counts = Counts::default();
+        let mut in_pool = vec![true; self.replicas.len()];
+        let mut pool: Vec<&Replica> = Vec::new();
+        let mut turn = 0;
+
+        for now in 1..=self.rounds {
+            if (now - 1).is_multiple_of(interval) {
+                counts.checks += self.replicas.len();
+                for (replica, in_pool) in self.replicas.iter().zip(&mut in_pool) {
+                    let healthy = self.healthy(depth, replica, now);
+                    if *in_pool && !healthy && replica.paused.includes(now) {
+                        counts.false_evictions += 1;
+                    }
+                    *in_pool = healthy;
+                    if !healthy && replica.name == self.watched && replica.stopped.includes(now) {
+                        counts.detection_delay = counts.detection_delay.or(self.since_stop(replica, now));
+                    }
+                }
+                pool = self.replicas.iter().zip(&in_pool).filter(|(_, in_pool)| **in_pool).map(|(r, _)| r).collect();
+            }
+            counts.out_of_pool += self.replicas.len() - pool.len();
+            let mut next = || {
+                let replica = pool.get(turn % pool.len().max(1)).copied();
+                turn += usize::from(replica.is_some());
+                replica
+            };
+
+            for _ in 0..self.requests.reads {
+                match next() {
+                    Some(replica) if replica.serves(now) => {}
+                    Some(replica) => {
+                        counts.dropped_reads += 1;
+                        let stopped = replica.name == self.watched && replica.stopped.includes(now);
+                        counts.reads_to_stopped += u64::from(stopped);
+                    }
+                    None => {
+                        counts.dropped_reads += 1;
+                        counts.wasted_rejections += u64::from(self.replicas.iter().any(|r| r.serves(now)));
+                    }
+                }
+            }
+            for _ in 0..self.requests.writes {
+                match next() {
+                    Some(replica) if replica.serves(now) => {
+                        if replica.half_failed.includes(now) {
+                            counts.silently_lost += 1;
+                        } else if self.state_store_down.includes(now) {
+                            counts.dropped_writes += 1;
+                        }
+                    }
+                    _ => counts.dropped_writes += 1,
+                }
+            }
+            // A batch request needs any replica of the pool and the billing store; without the store it takes no turn.
+            for _ in 0..self.requests.batch {
+                if self.billing_store_down.includes(now) || next().is_none() {
+                    counts.dropped_batch += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    fn since_stop(&self, replica: &Replica, now: u64) -> Option<u64> {
+        let stop = replica.stopped.spans().iter().map(|span| span.first).min()?;
+        Some(now - stop)
+    }
+
+    /// Pauses in the schedule, counted in rounds as the course does; several rounds may be one pause.
+    fn paused_rounds(&self) -> u64 {
+        self.replicas.iter().map(|replica| replica.paused.rounds()).sum()
+    }
+
+    fn pauses(&self) -> usize {
+        self.replicas.iter().map(|replica| replica.paused.spans().len()).sum()
+    }
+}
+
+impl Lesson for Parameters {
+    fn declare(&self, d: &mut Declaration) {
+        d.integer("rounds", self.rounds, 0..=1_000_000);
+        d.list("replicas", &self.replicas, 1..=100, |d, i, replica| {
+            d.group(i, |d| {
+                d.text("name", &replica.name);
+                for (name, schedule) in replica.schedules() {
+                    schedule.declare(d, name);
+                }
+            });
+        });
+        d.text("watched", &self.watched);
+        let names: Vec<&str> = self.replicas.iter().map(|replica| replica.name.as_str()).collect();
+        d.require("watched", names.contains(&self.watched.as_str()), "the name of a replica");
+        d.distinct("replicas", &names);
+        self.state_store_down.declare(d, "state_store_down");
+        self.billing_store_down.declare(d, "billing_store_down");
+        d.group("requests", |d| {
+            d.integer("reads", self.requests.reads, 0..=10_000);
+            d.integer("writes", self.requests.writes, 0..=10_000);
+            d.integer("batch", self.requests.batch, 0..=10_000);
+        });
+        sweep(d, "intervals", &self.intervals);
+        sweep(d, "eviction_intervals", &self.eviction_intervals);
+        d.group("check_load", |d| {
+            sweep(d, "replicas", &self.check_load.replicas);
+            sweep(d, "intervals", &self.check_load.intervals);
+        });
+        d.real("round_seconds", self.round_seconds, 0.001..=3_600.0);
+        d.real("pauses_a_month", self.pauses_a_month, 0.0..=100_000.0);
+        d.real("store_requests", self.store_requests, 0.01..=1e6);
+        d.real("peak_edge", self.peak_edge, 0.01..=1e6);
+
+        let spans: usize =
+            self.replicas.iter().flat_map(Replica::schedules).map(|(_, schedule)| schedule.spans().len() + 1).sum();
+        let requests = self.requests.reads + self.requests.writes + self.requests.batch;
+        let runs = Depth::ALL.len() + 2 * self.intervals.len() + self.eviction_intervals.len();
+        d.steps("rounds", runs as f64 * self.rounds as f64 * (requests + 2) as f64 * spans as f64);
+    }
+
+    fn report(&self) -> Report {
+        let mut report = Report::new([self.measure(), self.budget()]);
+        for &interval in &self.intervals {
+            let counts = self.run(Depth::Local, interval);
+            report.fact(format!("interval.every_{interval}.reads_to_stopped"), counts.reads_to_stopped);
+        }
+        report.fact("pauses", self.pauses());
+        report.fact("paused_rounds", self.paused_rounds());
+        for replica in &self.replicas {
+            for (kind, schedule) in replica.schedules() {
+                let rounds: Vec<u64> = schedule.spans().iter().map(|span| span.rounds()).collect();
+                report.fact(format!("replicas.{}.{kind}_rounds", segment(&replica.name)), rounds);
+            }
+        }
+        report
+    }
+}
+
+fn sweep(d: &mut Declaration, name: &str, values: &[u64]) {
+    d.list(name, values, 0..=20, |d, i, value| d.integer(i, *value, 1..=1_000_000));
+    d.distinct(name, values);
+}
+
+impl Parameters {
+    fn measure(&self) -> Block {
+        let mut block = Block::new("measure");
+        block.plain("parameters.rounds", self.rounds);
+        block.plain("replica_count", self.replicas.len());
+        block.plain("parameters.requests.reads", self.requests.reads);
+        block.plain("parameters.requests.writes", self.requests.writes);
+        block.plain("parameters.requests.batch", self.requests.batch);
+        for (i, replica) in self.replicas.iter().enumerate() {
+            for (kind, schedule) in replica.schedules() {
+                publish_spans(&mut block, &format!("parameters.replicas.{i}.{kind}"), schedule);
+            }
+        }
+        publish_spans(&mut block, "parameters.state_store_down", &self.state_store_down);
+        publish_spans(&mut block, "parameters.billing_store_down", &self.billing_store_down);
+
+        for depth in Depth::ALL {
+            let counts = self.run(depth, 1);
+            let row = format!("depth.{}", depth.name());
+            block.plain(format!("{row}.out_of_pool"), counts.out_of_pool);
+            block.plain(format!("{row}.dropped_reads"), counts.dropped_reads);
+            block.plain(format!("{row}.dropped_writes"), counts.dropped_writes);
+            block.plain(format!("{row}.dropped_batch"), counts.dropped_batch);
+            block.plain(format!("{row}.silently_lost"), counts.silently_lost);
+            block.plain(format!("{row}.wasted_rejections"), counts.wasted_rejections);
+        }
+        for (i, &interval) in self.intervals.iter().enumerate() {
+            let counts = self.run(Depth::Local, interval);
+            let row = format!("interval.every_{interval}");
+            block.plain(format!("parameters.intervals.{i}"), interval);
+            block.plain(format!("{row}.checks"), counts.checks);
+            block.plain(format!("{row}.detection_delay"), counts.detection_delay);
+            block.plain(format!("{row}.false_evictions"), counts.false_evictions);
+            block.plain(format!("{row}.dropped_reads"), counts.dropped_reads);
+            block.plain(format!("{row}.silently_lost"), counts.silently_lost);
+        }
+        block
+    }
+
+    fn budget(&self) -> Block {
+        let mut block = Block::new("budget");
+        for &replicas in &self.check_load.replicas {
+            for &interval in &self.check_load.intervals {
+                let row = format!("check_load.replicas_{replicas}.every_{interval}");
+                let seconds = interval as f64 * self.round_seconds;
+                let checks = replicas as f64 / seconds;
+                block.plain(format!("{row}.replicas"), replicas);
+                block.plain(format!("{row}.interval_seconds"), seconds);
+                block.fixed(format!("{row}.checks_a_second"), checks, 2);
+                let load = Figure::fixed(format!("{row}.store_load"), 100.0 * checks / self.store_requests, 2);
+                block.push(load.marked(Mark::PercentBefore));
+                block.grouped(format!("{row}.checks_a_day"), (checks * SECONDS_A_DAY).round());
+            }
+        }
+
+        let replicas = self.replicas.len() as f64;
+        let (before, after) = (self.peak_edge / replicas, self.peak_edge / (replicas - 1.0));
+        block.plain("eviction.replicas", self.replicas.len());
+        block.fixed("eviction.load_after", after, 2);
+        block.fixed("eviction.load_before", before, 2);
+        block.push(Figure::fixed("eviction.load_ratio", after / before, 2).marked(Mark::Times));
+        for (i, &interval) in self.eviction_intervals.iter().enumerate() {
+            let row = format!("eviction.every_{interval}");
+            let caught = self.run(Depth::Local, interval).false_evictions as f64 / self.paused_rounds() as f64;
+            block.plain(format!("parameters.eviction_intervals.{i}"), interval);
+            block.fixed(format!("{row}.a_month"), self.pauses_a_month * caught, 1);
+            let lost = Figure::fixed(format!("{row}.capacity_lost"), 100.0 / replicas, 1);
+            block.push(lost.marked(Mark::Percent));
+            block.plain(format!("{row}.seconds"), interval as f64 * self.round_seconds);
+        }
+        block
+    }
+}
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+/// A span of one round is published as one number.
+fn publish_spans(block: &mut Block, name: &str, schedule: &Schedule) {
+    for (i, span) in schedule.spans().iter().enumerate() {
+        block.plain(format!("{name}.{i}.first"), span.first);
+        if span.rounds() > 1 {
+            block.plain(format!("{name}.{i}.last"), span.last);
+        }
+    }
+}
