@@ -139,7 +139,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 12, "redundancy-zones", "Redundancy Zones"),
     entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
-    entry(R, 15, "idempotent-operations", "Idempotent Operations"),
+    modelled(
+        entry(R, 15, "idempotent-operations", "Idempotent Operations"),
+        Model::of::<rp::idempotent_operations::Parameters>(),
+    ),
     entry(R, 16, "compensating-transactions", "Compensating Transactions"),
     entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
     entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),

@@ -1,3 +1,4 @@
 //! The lessons of *Resilience and Reliability* that have a model, one file each.
 
 pub mod circuit_breaker;
+pub mod idempotent_operations;
