@@ -144,7 +144,10 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<rp::idempotent_operations::Parameters>(),
     ),
     entry(R, 16, "compensating-transactions", "Compensating Transactions"),
-    entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
+    modelled(
+        entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
+        Model::of::<rp::claim_check_pattern::Parameters>(),
+    ),
     entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
     entry(R, 19, "external-configuration-store", "External Configuration Store"),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
