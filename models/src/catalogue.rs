@@ -148,7 +148,7 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
         Model::of::<rp::claim_check_pattern::Parameters>(),
     ),
-    entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
+    modelled(entry(R, 18, "valet-key-pattern", "Valet Key Pattern"), Model::of::<rp::valet_key_pattern::Parameters>()),
     entry(R, 19, "external-configuration-store", "External Configuration Store"),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
     entry(A, 1, "stateless-services", "Stateless Services"),

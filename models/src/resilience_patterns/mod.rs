@@ -3,3 +3,4 @@
 pub mod circuit_breaker;
 pub mod claim_check_pattern;
 pub mod idempotent_operations;
+pub mod valet_key_pattern;
