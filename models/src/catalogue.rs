@@ -149,7 +149,10 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<rp::claim_check_pattern::Parameters>(),
     ),
     modelled(entry(R, 18, "valet-key-pattern", "Valet Key Pattern"), Model::of::<rp::valet_key_pattern::Parameters>()),
-    entry(R, 19, "external-configuration-store", "External Configuration Store"),
+    modelled(
+        entry(R, 19, "external-configuration-store", "External Configuration Store"),
+        Model::of::<rp::external_configuration_store::Parameters>(),
+    ),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
     entry(A, 1, "stateless-services", "Stateless Services"),
     entry(A, 2, "service-discovery", "Service Discovery"),

@@ -2,5 +2,6 @@
 
 pub mod circuit_breaker;
 pub mod claim_check_pattern;
+pub mod external_configuration_store;
 pub mod idempotent_operations;
 pub mod valet_key_pattern;
