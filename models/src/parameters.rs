@@ -5,6 +5,7 @@
 
 use crate::figures::Report;
 use serde::{Serialize, de::DeserializeOwned};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -156,6 +157,13 @@ impl Declaration {
         if !holds {
             self.problems.push(Problem { path: self.path(name), message: format!("expected {expected}") });
         }
+    }
+
+    /// Elements that name figures, so that none may occur twice.
+    pub fn distinct<T: Ord>(&mut self, name: &str, elements: impl IntoIterator<Item = T>) {
+        let mut seen = BTreeSet::new();
+        let holds = elements.into_iter().all(|element| seen.insert(element));
+        self.require(name, holds, "elements that differ from each other");
     }
 
     /// How many steps the run will take; refused above [`MAX_STEPS`]. `name` is the parameter to blame.

@@ -10,3 +10,7 @@ pub mod failover_design;
 pub mod health_endpoint_monitoring;
 pub mod recovery_objectives;
 pub mod redundancy_zones;
+pub mod claim_check_pattern;
+pub mod external_configuration_store;
+pub mod idempotent_operations;
+pub mod valet_key_pattern;
