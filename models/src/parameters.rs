@@ -5,7 +5,6 @@
 
 use crate::figures::Report;
 use serde::{Serialize, de::DeserializeOwned};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -142,12 +141,9 @@ impl Declaration {
         });
     }
 
-    /// A list that names what it sweeps over, so that no value may stand in it twice.
-    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
-        let distinct = (1..elements.len()).all(|i| !elements[..i].contains(&elements[i]));
-        self.require(name, distinct, "each value once");
-    /// A list whose elements name rows: no two may be equal.
-    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: &[T]) {
+    /// Elements that name rows or figures: no two may be equal.
+    pub fn distinct<T: PartialEq>(&mut self, name: &str, elements: impl IntoIterator<Item = T>) {
+        let elements: Vec<T> = elements.into_iter().collect();
         let repeated = elements.iter().enumerate().any(|(i, element)| elements[..i].contains(element));
         self.require(name, !repeated, "no element twice");
     }
@@ -157,13 +153,6 @@ impl Declaration {
         if !holds {
             self.problems.push(Problem { path: self.path(name), message: format!("expected {expected}") });
         }
-    }
-
-    /// Elements that name figures, so that none may occur twice.
-    pub fn distinct<T: Ord>(&mut self, name: &str, elements: impl IntoIterator<Item = T>) {
-        let mut seen = BTreeSet::new();
-        let holds = elements.into_iter().all(|element| seen.insert(element));
-        self.require(name, holds, "elements that differ from each other");
     }
 
     /// How many steps the run will take; refused above [`MAX_STEPS`]. `name` is the parameter to blame.

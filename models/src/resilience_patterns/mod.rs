@@ -2,15 +2,15 @@
 
 pub mod bulkhead_pattern;
 pub mod circuit_breaker;
-pub mod failure_modes;
-pub mod retries_and_storm_risk;
-pub mod timeout_budgets;
+pub mod claim_check_pattern;
 pub mod deployment_stamps_and_geo_replicas;
+pub mod external_configuration_store;
 pub mod failover_design;
+pub mod failure_modes;
 pub mod health_endpoint_monitoring;
+pub mod idempotent_operations;
 pub mod recovery_objectives;
 pub mod redundancy_zones;
-pub mod claim_check_pattern;
-pub mod external_configuration_store;
-pub mod idempotent_operations;
+pub mod retries_and_storm_risk;
+pub mod timeout_budgets;
 pub mod valet_key_pattern;
