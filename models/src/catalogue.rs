@@ -147,7 +147,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
         Model::of::<rp::deployment_stamps_and_geo_replicas::Parameters>(),
     ),
-    entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
+    modelled(
+        entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
+        Model::of::<rp::disaster_recovery_drill::Parameters>(),
+    ),
     entry(R, 15, "idempotent-operations", "Idempotent Operations"),
     entry(R, 16, "compensating-transactions", "Compensating Transactions"),
     entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),

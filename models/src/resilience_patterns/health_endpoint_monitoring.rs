@@ -4,7 +4,7 @@
 //! the pool. Replicas fail one by one by a schedule, the stores that all of them share fail as a whole. Left out: what
 //! a check costs the replica itself, consecutive checks (the failover lesson's threshold), and retries.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::figures::{Block, Figure, Mark, Report};
 use crate::parameters::{Declaration, Lesson};
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -269,12 +269,8 @@ impl Lesson for Parameters {
         }
         report.fact("pauses", self.pauses());
         report.fact("paused_rounds", self.paused_rounds());
-        for replica in &self.replicas {
-            for (kind, schedule) in replica.schedules() {
-                let rounds: Vec<u64> = schedule.spans().iter().map(|span| span.rounds()).collect();
-                report.fact(format!("replicas.{}.{kind}_rounds", segment(&replica.name)), rounds);
-            }
-        }
+        let longest = self.replicas.iter().map(|replica| replica.warming.longest()).max();
+        report.fact("longest_warming_rounds", longest);
         report
     }
 }
