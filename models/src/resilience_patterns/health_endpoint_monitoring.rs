@@ -4,7 +4,7 @@
 //! the pool. Replicas fail one by one by a schedule, the stores that all of them share fail as a whole. Left out: what
 //! a check costs the replica itself, consecutive checks (the failover lesson's threshold), and retries.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::figures::{Block, Figure, Mark, Report};
 use crate::parameters::{Declaration, Lesson};
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,11 @@ impl Replica {
         self.runs(round) && !self.warming.includes(round)
     }
 
+    /// Rounds since it stopped for the first time.
+    fn since_stop(&self, now: u64) -> Option<u64> {
+        self.stopped.spans().iter().map(|span| span.first).min().map(|stop| now - stop)
+    }
+
     fn schedules(&self) -> [(&'static str, &Schedule); 4] {
         [
             ("half_failed", &self.half_failed),
@@ -132,6 +137,20 @@ struct Counts {
     reads_to_stopped: u64,
 }
 
+/// The replicas that requests go to, in turn.
+struct Pool<'a> {
+    members: Vec<&'a Replica>,
+    turn: usize,
+}
+
+impl<'a> Pool<'a> {
+    fn next(&mut self) -> Option<&'a Replica> {
+        let replica = self.members.get(self.turn % self.members.len().max(1)).copied();
+        self.turn += usize::from(replica.is_some());
+        replica
+    }
+}
+
 impl Parameters {
     fn healthy(&self, depth: Depth, replica: &Replica, round: u64) -> bool {
         let asks = |question| depth >= question;
@@ -144,71 +163,60 @@ impl Parameters {
 
     fn run(&self, depth: Depth, interval: u64) -> Counts {
         let mut counts = Counts::default();
-        let mut in_pool = vec![true; self.replicas.len()];
-        let mut pool: Vec<&Replica> = Vec::new();
-        let mut turn = 0;
-
+        let mut pool = Pool { members: self.replicas.iter().collect(), turn: 0 };
         for now in 1..=self.rounds {
             if (now - 1).is_multiple_of(interval) {
-                counts.checks += self.replicas.len();
-                for (replica, in_pool) in self.replicas.iter().zip(&mut in_pool) {
-                    let healthy = self.healthy(depth, replica, now);
-                    if *in_pool && !healthy && replica.paused.includes(now) {
-                        counts.false_evictions += 1;
-                    }
-                    *in_pool = healthy;
-                    if !healthy && replica.name == self.watched && replica.stopped.includes(now) {
-                        counts.detection_delay = counts.detection_delay.or(self.since_stop(replica, now));
-                    }
-                }
-                pool = self.replicas.iter().zip(&in_pool).filter(|(_, in_pool)| **in_pool).map(|(r, _)| r).collect();
+                self.check(depth, now, &mut pool, &mut counts);
             }
-            counts.out_of_pool += self.replicas.len() - pool.len();
-            let mut next = || {
-                let replica = pool.get(turn % pool.len().max(1)).copied();
-                turn += usize::from(replica.is_some());
-                replica
-            };
-
-            for _ in 0..self.requests.reads {
-                match next() {
-                    Some(replica) if replica.serves(now) => {}
-                    Some(replica) => {
-                        counts.dropped_reads += 1;
-                        let stopped = replica.name == self.watched && replica.stopped.includes(now);
-                        counts.reads_to_stopped += u64::from(stopped);
-                    }
-                    None => {
-                        counts.dropped_reads += 1;
-                        counts.wasted_rejections += u64::from(self.replicas.iter().any(|r| r.serves(now)));
-                    }
-                }
-            }
-            for _ in 0..self.requests.writes {
-                match next() {
-                    Some(replica) if replica.serves(now) => {
-                        if replica.half_failed.includes(now) {
-                            counts.silently_lost += 1;
-                        } else if self.state_store_down.includes(now) {
-                            counts.dropped_writes += 1;
-                        }
-                    }
-                    _ => counts.dropped_writes += 1,
-                }
-            }
-            // A batch request needs any replica of the pool and the billing store; without the store it takes no turn.
-            for _ in 0..self.requests.batch {
-                if self.billing_store_down.includes(now) || next().is_none() {
-                    counts.dropped_batch += 1;
-                }
-            }
+            counts.out_of_pool += self.replicas.len() - pool.members.len();
+            self.serve(now, &mut pool, &mut counts);
         }
         counts
     }
 
-    fn since_stop(&self, replica: &Replica, now: u64) -> Option<u64> {
-        let stop = replica.stopped.spans().iter().map(|span| span.first).min()?;
-        Some(now - stop)
+    /// Asks every replica, also those outside the pool, and fills the pool anew.
+    fn check<'a>(&'a self, depth: Depth, now: u64, pool: &mut Pool<'a>, counts: &mut Counts) {
+        counts.checks += self.replicas.len();
+        let (healthy, unhealthy): (Vec<_>, Vec<_>) = self.replicas.iter().partition(|r| self.healthy(depth, r, now));
+        for replica in unhealthy {
+            let evicted = pool.members.iter().any(|member| member.name == replica.name);
+            if evicted && replica.paused.includes(now) {
+                counts.false_evictions += 1;
+            }
+            if self.has_stopped(replica, now) {
+                counts.detection_delay = counts.detection_delay.or(replica.since_stop(now));
+            }
+        }
+        pool.members = healthy;
+    }
+
+    fn serve(&self, now: u64, pool: &mut Pool, counts: &mut Counts) {
+        for _ in 0..self.requests.reads {
+            match pool.next() {
+                Some(replica) if replica.serves(now) => continue,
+                Some(replica) => counts.reads_to_stopped += u64::from(self.has_stopped(replica, now)),
+                None => counts.wasted_rejections += u64::from(self.replicas.iter().any(|r| r.serves(now))),
+            }
+            counts.dropped_reads += 1;
+        }
+        for _ in 0..self.requests.writes {
+            match pool.next() {
+                Some(replica) if replica.serves(now) && replica.half_failed.includes(now) => counts.silently_lost += 1,
+                Some(replica) if replica.serves(now) && !self.state_store_down.includes(now) => {}
+                _ => counts.dropped_writes += 1,
+            }
+        }
+        // A batch request needs any replica of the pool and the billing store; without the store it takes no turn.
+        for _ in 0..self.requests.batch {
+            if self.billing_store_down.includes(now) || pool.next().is_none() {
+                counts.dropped_batch += 1;
+            }
+        }
+    }
+
+    /// True for the watched replica during a stop.
+    fn has_stopped(&self, replica: &Replica, now: u64) -> bool {
+        replica.name == self.watched && replica.stopped.includes(now)
     }
 
     /// Pauses in the schedule, counted in rounds as the course does; several rounds may be one pause.
@@ -269,12 +277,8 @@ impl Lesson for Parameters {
         }
         report.fact("pauses", self.pauses());
         report.fact("paused_rounds", self.paused_rounds());
-        for replica in &self.replicas {
-            for (kind, schedule) in replica.schedules() {
-                let rounds: Vec<u64> = schedule.spans().iter().map(|span| span.rounds()).collect();
-                report.fact(format!("replicas.{}.{kind}_rounds", segment(&replica.name)), rounds);
-            }
-        }
+        let longest = self.replicas.iter().map(|replica| replica.warming.longest()).max();
+        report.fact("longest_warming_rounds", longest);
         report
     }
 }
