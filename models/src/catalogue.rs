@@ -166,7 +166,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 19, "external-configuration-store", "External Configuration Store"),
         Model::of::<rp::external_configuration_store::Parameters>(),
     ),
-    entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
+    modelled(
+        entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
+        Model::of::<rp::strangler_fig_pattern::Parameters>(),
+    ),
     entry(A, 1, "stateless-services", "Stateless Services"),
     entry(A, 2, "service-discovery", "Service Discovery"),
     entry(A, 3, "communication-styles", "Communication Styles"),

@@ -13,5 +13,6 @@ pub mod idempotent_operations;
 pub mod recovery_objectives;
 pub mod redundancy_zones;
 pub mod retries_and_storm_risk;
+pub mod strangler_fig_pattern;
 pub mod timeout_budgets;
 pub mod valet_key_pattern;

@@ -1,0 +1,449 @@
+//! Strangler Fig Pattern: in which order do the routes of an old system move to a new one, what does each order cost
+//! in dual writes, and how fast can a moved route go back?
+//!
+//! State that is touched by moved and unmoved routes at once is split: it lives in both systems, and each write goes
+//! to both. A facade in front decides for each route which system answers. Left out: how long a step takes, copying
+//! what was there before, and writes that reach one side only.
+
+use crate::figures::{Block, Figure, Mark, Report};
+use crate::parameters::{Declaration, Lesson};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// What the lesson's program holds in constants, and what its text computes beside it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    routes: Vec<Route>,
+    entities: Vec<Entity>,
+    /// Requests a second at the edge.
+    peak_edge: f64,
+    failure_share_minutes: f64,
+    /// Records a second that a backfill copies.
+    scan_rate: f64,
+    /// The entity whose writes must be copied back once dual writes have stopped.
+    backfilled: String,
+    stopped_since: Vec<Elapsed>,
+    /// The new system stops at the first step at which so much of the traffic has moved.
+    stop_share: f64,
+    /// How long a revert takes where the facade decides.
+    facade_revert_s: f64,
+    /// How long it takes where clients hold a routing entry.
+    entry_lifetime_s: f64,
+    budget: Budget,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Route {
+    name: String,
+    daily_requests: u64,
+    reads: Vec<String>,
+    writes: Vec<String>,
+}
+
+impl Route {
+    fn touches(&self) -> impl Iterator<Item = &String> {
+        self.reads.iter().chain(&self.writes)
+    }
+}
+
+/// One kind of state.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entity {
+    name: String,
+    daily_writes: u64,
+}
+
+/// How long ago dual writes stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Elapsed {
+    Hours(u64),
+    Days(u64),
+}
+
+impl Elapsed {
+    fn count(self) -> u64 {
+        let (Self::Hours(count) | Self::Days(count)) = self;
+        count
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Hours(_) => "hours",
+            Self::Days(_) => "days",
+        }
+    }
+
+    fn seconds(self) -> f64 {
+        match self {
+            Self::Hours(hours) => hours as f64 * 3_600.0,
+            Self::Days(days) => days as f64 * SECONDS_A_DAY,
+        }
+    }
+}
+
+/// The timeout budget of one request, in ms: the gateway takes its share, equal calls share the rest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Budget {
+    threshold_ms: f64,
+    gateway_ms: f64,
+    facade_ms: f64,
+    calls: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// The busiest route first.
+    Volume,
+    /// Always the route that leaves the fewest dual writes, the busier one of equals.
+    State,
+}
+
+impl Order {
+    const ALL: [Self; 2] = [Self::Volume, Self::State];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::State => "state",
+        }
+    }
+}
+
+/// The state that lives in both systems.
+struct Split {
+    entities: usize,
+    daily_dual_writes: u64,
+}
+
+/// One route moved.
+struct Step<'a> {
+    route: &'a Route,
+    moved_traffic: f64,
+    split_entities: usize,
+    dual_writes: f64,
+}
+
+/// A whole migration, and its two integrals over the steps.
+struct Migration<'a> {
+    steps: Vec<Step<'a>>,
+    dual_write_area: f64,
+    traffic_area: f64,
+}
+
+impl Parameters {
+    fn daily_requests(&self) -> u64 {
+        self.routes.iter().map(|route| route.daily_requests).sum()
+    }
+
+    fn split(&self, moved: &[&Route], remaining: &[&Route]) -> Split {
+        let touched = |routes: &[&Route], entity: &Entity| {
+            routes.iter().any(|route| route.touches().any(|touched| *touched == entity.name))
+        };
+        let split = self.entities.iter().filter(|entity| touched(moved, entity) && touched(remaining, entity));
+        split.fold(Split { entities: 0, daily_dual_writes: 0 }, |split, entity| Split {
+            entities: split.entities + 1,
+            daily_dual_writes: split.daily_dual_writes + entity.daily_writes,
+        })
+    }
+
+    fn order(&self, order: Order) -> Vec<&Route> {
+        let mut remaining: Vec<&Route> = self.routes.iter().collect();
+        if let Order::Volume = order {
+            remaining.sort_by_key(|route| Reverse(route.daily_requests));
+            return remaining;
+        }
+        let mut moved = Vec::new();
+        while let Some(next) = (0..remaining.len()).min_by_key(|&candidate| {
+            let after = [moved.as_slice(), &[remaining[candidate]]].concat();
+            let left = [&remaining[..candidate], &remaining[candidate + 1..]].concat();
+            (self.split(&after, &left).daily_dual_writes, Reverse(remaining[candidate].daily_requests))
+        }) {
+            moved.push(remaining.remove(next));
+        }
+        moved
+    }
+
+    /// The order with the least dual writes of all orders, and among equals the one that moves traffic sooner: a set of
+    /// moved routes is reached in the best way from the best of the sets that lack one of them.
+    fn least_dual_writes(&self) -> Vec<&Route> {
+        struct Best {
+            dual_writes: u64,
+            requests: Reverse<u64>,
+            last: usize,
+        }
+        let users: Vec<usize> = self.entities.iter().map(|entity| self.users(entity)).collect();
+        let members = |set: usize| (0..self.routes.len()).filter(move |route| set & (1 << route) != 0);
+        let mut best = vec![Best { dual_writes: 0, requests: Reverse(0), last: 0 }];
+        for set in 1usize..1 << self.routes.len() {
+            let split = self.entities.iter().zip(&users).filter(|(_, users)| **users & set != 0 && **users & !set != 0);
+            let dual_writes: u64 = split.map(|(entity, _)| entity.daily_writes).sum();
+            let requests: u64 = members(set).map(|route| self.routes[route].daily_requests).sum();
+            let before = |last: usize| &best[set & !(1 << last)];
+            let last = members(set).min_by_key(|&last| (before(last).dual_writes, before(last).requests));
+            let last = last.unwrap_or_default();
+            best.push(Best {
+                dual_writes: before(last).dual_writes + dual_writes,
+                requests: Reverse(before(last).requests.0 + requests),
+                last,
+            });
+        }
+        let mut moved = Vec::new();
+        let mut set = best.len() - 1;
+        while set != 0 {
+            let last = best[set].last;
+            moved.push(&self.routes[last]);
+            set &= !(1 << last);
+        }
+        moved.reverse();
+        moved
+    }
+
+    /// The routes that touch an entity, one bit each.
+    fn users(&self, entity: &Entity) -> usize {
+        let touching = self.routes.iter().enumerate().filter(|(_, route)| route.touches().any(|t| *t == entity.name));
+        touching.fold(0, |users, (route, _)| users | 1 << route)
+    }
+
+    fn migrate<'a>(&'a self, routes: &[&'a Route]) -> Migration<'a> {
+        let mut migration = Migration { steps: Vec::new(), dual_write_area: 0.0, traffic_area: 0.0 };
+        let mut moved_requests = 0;
+        for (step, &route) in routes.iter().enumerate() {
+            let (moved, remaining) = routes.split_at(step + 1);
+            let split = self.split(moved, remaining);
+            moved_requests += route.daily_requests;
+            let moved_traffic = moved_requests as f64 / self.daily_requests() as f64;
+            let dual_writes = split.daily_dual_writes as f64 / SECONDS_A_DAY;
+            migration.dual_write_area += dual_writes;
+            migration.traffic_area += moved_traffic;
+            migration.steps.push(Step { route, moved_traffic, split_entities: split.entities, dual_writes });
+        }
+        migration
+    }
+
+    fn of_failure_share(&self, seconds: f64) -> f64 {
+        100.0 * seconds / (self.failure_share_minutes * 60.0)
+    }
+}
+
+impl Lesson for Parameters {
+    fn declare(&self, d: &mut Declaration) {
+        let known: BTreeSet<&String> = self.entities.iter().map(|entity| &entity.name).collect();
+        // The best order is sought among all sets of routes.
+        d.list("routes", &self.routes, 1..=16, |d, i, route| {
+            d.group(i, |d| {
+                d.text("name", &route.name);
+                d.integer("daily_requests", route.daily_requests, 0..=1_000_000_000_000);
+                for (name, touched) in [("reads", &route.reads), ("writes", &route.writes)] {
+                    d.list(name, touched, 0..=100, |d, i, entity| d.text(i, entity));
+                    d.require(name, touched.iter().all(|entity| known.contains(entity)), "names that `entities` has");
+                }
+            });
+        });
+        d.distinct("routes", self.routes.iter().map(|route| &route.name));
+        // Shares of no traffic at all are no numbers, and no step would reach `stop_share`.
+        d.require("routes", self.daily_requests() > 0, "at least one request a day in all");
+        d.list("entities", &self.entities, 0..=100, |d, i, entity| {
+            d.group(i, |d| {
+                d.text("name", &entity.name);
+                d.integer("daily_writes", entity.daily_writes, 0..=1_000_000_000_000);
+            });
+        });
+        d.distinct("entities", self.entities.iter().map(|entity| &entity.name));
+        d.real("peak_edge", self.peak_edge, 0.0..=1e7);
+        d.real("failure_share_minutes", self.failure_share_minutes, 0.0..=44_640.0);
+        d.real("scan_rate", self.scan_rate, 0.0..=1e9);
+        d.text("backfilled", &self.backfilled);
+        d.require("backfilled", known.contains(&self.backfilled), "a name that `entities` has");
+        d.list("stopped_since", &self.stopped_since, 0..=20, |d, i, elapsed| {
+            d.group(i, |d| d.integer(elapsed.unit(), elapsed.count(), 0..=1_000_000));
+        });
+        d.distinct("stopped_since", &self.stopped_since);
+        d.real("stop_share", self.stop_share, 0.0..=1.0);
+        d.real("facade_revert_s", self.facade_revert_s, 0.0..=1e6);
+        d.real("entry_lifetime_s", self.entry_lifetime_s, 0.0..=1e6);
+        d.group("budget", |d| {
+            d.real("threshold_ms", self.budget.threshold_ms, 0.0..=1e6);
+            d.real("gateway_ms", self.budget.gateway_ms, 0.0..=1e6);
+            d.real("facade_ms", self.budget.facade_ms, 0.0..=1e6);
+            d.integer("calls", self.budget.calls, 1..=100);
+        });
+
+        // Each step of the state order tries every remaining route, and each try looks at all that is touched.
+        let touched: usize = self.routes.iter().map(|route| route.reads.len() + route.writes.len()).sum();
+        let tries = (self.routes.len() * self.routes.len()) as f64 * (self.routes.len() + touched) as f64;
+        let sets = (self.routes.len() as f64).exp2() * self.routes.len() as f64;
+        d.steps("routes", (tries + sets) * (1.0 + self.entities.len() as f64));
+    }
+
+    fn report(&self) -> Report {
+        let [volume, state] = Order::ALL.map(|order| self.migrate(&self.order(order)));
+        let mut block = Block::new("measure");
+        block.plain("routes", self.routes.len());
+        block.plain("entities", self.entities.len());
+        block.grouped("daily_requests", self.daily_requests());
+        for (order, migration) in Order::ALL.into_iter().zip([&volume, &state]) {
+            migration.publish(&mut block, order.name());
+        }
+        let dual_writes = volume.dual_write_area / state.dual_write_area;
+        let traffic = volume.traffic_area / state.traffic_area;
+        block.push(Figure::fixed("volume_over_state.dual_writes", dual_writes, 2).marked(Mark::Times));
+        block.push(Figure::fixed("volume_over_state.traffic", traffic, 2).marked(Mark::Times));
+        self.publish_backfill(&mut block);
+        for (order, migration) in Order::ALL.into_iter().zip([&volume, &state]) {
+            self.publish_revert(&mut block, order.name(), migration);
+        }
+
+        let mut report = Report::new([block]);
+        volume.facts(&mut report, "volume");
+        state.facts(&mut report, "state");
+        let least = self.migrate(&self.least_dual_writes());
+        least.facts(&mut report, "least");
+        report.fact("least.dual_write_area", least.dual_write_area);
+        report.fact("least.traffic_area", least.traffic_area);
+        self.budget.facts(&mut report);
+        report
+    }
+}
+
+impl Migration<'_> {
+    fn publish(&self, block: &mut Block, order: &str) {
+        for (number, step) in (1u64..).zip(&self.steps) {
+            let row = format!("{order}.step_{number}");
+            block.plain(format!("{row}.step"), number);
+            let percent = 100.0 * step.moved_traffic;
+            block.push(Figure::fixed(format!("{row}.moved_traffic"), percent, 2).marked(Mark::Percent));
+            block.plain(format!("{row}.split_entities"), step.split_entities);
+            block.fixed(format!("{row}.dual_writes"), step.dual_writes, 2);
+        }
+        block.fixed(format!("{order}.dual_write_area"), self.dual_write_area, 2);
+        block.fixed(format!("{order}.traffic_area"), self.traffic_area, 4);
+    }
+
+    fn facts(&self, report: &mut Report, order: &str) {
+        let names: Vec<&str> = self.steps.iter().map(|step| step.route.name.as_str()).collect();
+        report.fact(format!("{order}.order"), names);
+        report.fact(format!("{order}.most_split_entities"), self.steps.iter().map(|step| step.split_entities).max());
+        let most = self.steps.iter().map(|step| step.dual_writes).fold(0.0, f64::max);
+        report.fact(format!("{order}.most_dual_writes"), most);
+    }
+}
+
+impl Parameters {
+    /// What the old system misses once dual writes have stopped.
+    fn publish_backfill(&self, block: &mut Block) {
+        let daily_writes = self.entities.iter().find(|entity| entity.name == self.backfilled).map(|e| e.daily_writes);
+        let missed_a_second = daily_writes.unwrap_or_default() as f64 / SECONDS_A_DAY;
+        for elapsed in &self.stopped_since {
+            let row = format!("backfill.{}_{}", elapsed.unit(), elapsed.count());
+            let records = missed_a_second * elapsed.seconds();
+            let seconds = records / self.scan_rate;
+            block.plain(format!("{row}.stopped_since"), elapsed.count());
+            block.grouped(format!("{row}.records"), records.round());
+            block.fixed(format!("{row}.revert_s"), seconds, 2);
+            let percent = self.of_failure_share(seconds);
+            block.push(Figure::fixed(format!("{row}.of_failure_share"), percent, 2).marked(Mark::Percent));
+        }
+    }
+
+    /// The new system stops; until the moved routes are reverted, their requests are dropped.
+    fn publish_revert(&self, block: &mut Block, order: &str, migration: &Migration<'_>) {
+        let stops_at = (1u64..).zip(&migration.steps).find(|(_, step)| step.moved_traffic >= self.stop_share);
+        let Some((number, &Step { moved_traffic, .. })) = stops_at else { return };
+        let row = format!("revert.{order}");
+        let dropped = self.peak_edge * moved_traffic * self.entry_lifetime_s;
+        let seconds = dropped / self.peak_edge;
+        block.plain(format!("{row}.step"), number);
+        let percent = 100.0 * moved_traffic;
+        block.push(Figure::fixed(format!("{row}.moved_traffic"), percent, 2).marked(Mark::Percent));
+        block.fixed(format!("{row}.facade_dropped"), self.peak_edge * moved_traffic * self.facade_revert_s, 0);
+        block.fixed(format!("{row}.entry_dropped"), dropped, 0);
+        block.fixed(format!("{row}.equivalent_s"), seconds, 2);
+        let percent = 100.0 * dropped / self.peak_edge / (self.failure_share_minutes * 60.0);
+        block.push(Figure::fixed(format!("{row}.of_failure_share"), percent, 2).marked(Mark::Percent));
+    }
+}
+
+impl Budget {
+    /// What the facade's share leaves to the calls behind it.
+    fn facts(&self, report: &mut Report) {
+        let without = self.threshold_ms - self.gateway_ms;
+        let with = without - self.facade_ms;
+        report.fact("budget.remaining_ms", without);
+        report.fact("budget.remaining_with_facade_ms", with);
+        report.fact("budget.call_ms", without / self.calls as f64);
+        report.fact("budget.call_with_facade_ms", with / self.calls as f64);
+        report.fact("budget.narrower_percent", 100.0 * (without - with) / without);
+    }
+}
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The published kind of system in small: the greedy order starts with the idle route, and pays for it.
+    fn system() -> Parameters {
+        let parameters = json!({
+            "routes": [
+                { "name": "query", "daily_requests": 900, "reads": ["event", "shipment"], "writes": [] },
+                { "name": "report", "daily_requests": 300, "reads": ["shipment"], "writes": ["event"] },
+                { "name": "create", "daily_requests": 40, "reads": [], "writes": ["shipment"] },
+                { "name": "prove", "daily_requests": 40, "reads": ["event"], "writes": ["proof"] },
+                { "name": "bill", "daily_requests": 4, "reads": ["shipment", "event", "tariff"], "writes": [] },
+                { "name": "price", "daily_requests": 1, "reads": [], "writes": ["tariff"] },
+            ],
+            "entities": [
+                { "name": "shipment", "daily_writes": 40 },
+                { "name": "event", "daily_writes": 300 },
+                { "name": "proof", "daily_writes": 40 },
+                { "name": "tariff", "daily_writes": 1 },
+            ],
+            "peak_edge": 10, "failure_share_minutes": 10, "scan_rate": 10, "backfilled": "event", "stopped_since": [],
+            "stop_share": 0.5, "facade_revert_s": 1, "entry_lifetime_s": 60,
+            "budget": { "threshold_ms": 200, "gateway_ms": 20, "facade_ms": 20, "calls": 2 },
+        });
+        serde_json::from_value(parameters).unwrap()
+    }
+
+    fn orders<'a>(chosen: &mut Vec<&'a Route>, routes: &'a [Route], visit: &mut impl FnMut(&[&'a Route])) {
+        visit(chosen);
+        for route in routes {
+            if chosen.iter().all(|other| other.name != route.name) {
+                chosen.push(route);
+                orders(chosen, routes, visit);
+                chosen.pop();
+            }
+        }
+    }
+
+    #[test]
+    fn no_order_of_all_has_less_dual_writes_than_the_least_or_moves_traffic_sooner_with_as_many() {
+        let system = system();
+        let rank = |migration: &Migration<'_>| {
+            let day = |area: f64, unit: f64| (area * unit).round() as i64;
+            (
+                day(migration.dual_write_area, SECONDS_A_DAY),
+                -day(migration.traffic_area, system.daily_requests() as f64),
+            )
+        };
+        let mut ranks = Vec::new();
+        orders(&mut Vec::new(), &system.routes, &mut |order| {
+            if order.len() == system.routes.len() {
+                ranks.push(rank(&system.migrate(order)));
+            }
+        });
+        assert_eq!(ranks.len(), 720);
+        assert_eq!(ranks.iter().min(), Some(&rank(&system.migrate(&system.least_dual_writes()))));
+        assert!(
+            rank(&system.migrate(&system.order(Order::State))) > rank(&system.migrate(&system.least_dual_writes()))
+        );
+    }
+}
