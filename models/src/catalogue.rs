@@ -151,7 +151,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
         Model::of::<rp::deployment_stamps_and_geo_replicas::Parameters>(),
     ),
-    modelled(entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"), Model::of::<rp::disaster_recovery_drill::Parameters>()),
+    modelled(
+        entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
+        Model::of::<rp::disaster_recovery_drill::Parameters>(),
+    ),
     modelled(
         entry(R, 15, "idempotent-operations", "Idempotent Operations"),
         Model::of::<rp::idempotent_operations::Parameters>(),

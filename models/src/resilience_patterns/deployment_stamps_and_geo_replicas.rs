@@ -158,7 +158,7 @@ impl Lesson for Parameters {
             });
         });
         let components = self.components();
-        d.distinct("flows", &components.iter().map(segment).collect::<Vec<_>>());
+        d.distinct("flows", components.iter().map(segment).collect::<Vec<_>>());
         d.group("shared", |d| {
             let placements =
                 [("shared_stamp", &self.shared.shared_stamp), ("self_contained", &self.shared.self_contained)];

@@ -189,7 +189,7 @@ impl Lesson for Parameters {
                 });
             });
         });
-        d.distinct("plans", &self.plans.iter().map(|plan| segment(&plan.name)).collect::<Vec<_>>());
+        d.distinct("plans", self.plans.iter().map(|plan| segment(&plan.name)).collect::<Vec<_>>());
         d.group("failing", |d| {
             d.integer("machine", self.failing.machine, 0..=1_000);
             d.text("zone", &self.failing.zone);
