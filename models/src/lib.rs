@@ -14,3 +14,4 @@ pub mod random;
 pub mod resilience_patterns;
 pub mod schedule;
 pub mod slots;
+pub mod state_spaces;
