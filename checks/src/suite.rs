@@ -291,6 +291,13 @@ fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     })
 }
 
+/// Replaces the value at a dotted path, if there is one.
+pub fn replace_at(root: &mut Value, path: &str, value: Value) {
+    if let Some(place) = at_path_mut(root, path) {
+        *place = value;
+    }
+}
+
 /// Puts a value at a dotted path, making the groups on the way.
 fn insert(root: &mut Value, path: &str, value: Value) {
     match path.split_once('.') {

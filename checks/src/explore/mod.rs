@@ -9,6 +9,7 @@
 //! | `eventually` can pass although it is violated (cycles, joined paths) | not offered: [`Kind::AtTheEnd`] looks at the states where behaviours end, and is undecided if none does |
 //! | symmetry is ignored by a breadth-first search, without a word | [`Search::DepthFirstSymmetric`] is the only way to it |
 
+pub mod spaces;
 pub mod stateright_model;
 pub mod timeline;
 

@@ -4,6 +4,8 @@
 //! each action that can happen leads to a next state. How such a system is explored is not its concern; the `checks`
 //! crate does that. A system is deterministic data: no clock, no thread, no hash order.
 
+pub mod leader_election;
+
 use crate::parameters::Declaration;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;

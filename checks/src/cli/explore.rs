@@ -1,0 +1,229 @@
+//! `coursecheck explore SPACE`
+
+use super::{Failure, Format, Outcome, write_json};
+use crate::explore::spaces::{Space, System};
+use crate::explore::timeline::Trace;
+use crate::explore::{Exploration, Judged, Limits, Search, Verdict};
+use crate::spec::yaml;
+use crate::suite::{Error, Suite, at_path, replace_at};
+use indicatif::{ProgressBar, ProgressStyle};
+use models::state_spaces::Kind;
+use serde::Serialize;
+use serde_json::Value;
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// leader-election or saga.
+    #[arg(value_name = "SPACE")]
+    space: String,
+    /// Replaces a bound or a switch; VALUE is YAML.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Switches a mechanism off: fencing, trigger, keys, supervisor, the name of a subscription.
+    #[arg(long, value_name = "MECHANISM")]
+    without: Vec<String>,
+    /// Stops when so many states were looked at; the result is then bounded and no proof.
+    #[arg(long, value_name = "NUMBER", default_value_t = 20_000_000)]
+    max_states: usize,
+    /// Opens stateright's Explorer in place of a report; a port alone is one of this machine only.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "3000")]
+    serve: Option<String>,
+}
+
+/// An exploration as JSON; in the verification of everything without its traces.
+#[derive(Serialize)]
+pub(super) struct SpaceJson {
+    pub(super) model: &'static str,
+    bounds: Value,
+    complete: bool,
+    pub(super) distinct_states: usize,
+    depth: usize,
+    pub(super) properties: Vec<PropertyJson>,
+}
+
+#[derive(Serialize)]
+pub(super) struct PropertyJson {
+    name: &'static str,
+    kind: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Option<Vec<StepJson>>>,
+}
+
+#[derive(Serialize)]
+struct StepJson {
+    action: String,
+    changes: Vec<String>,
+}
+
+pub(super) fn run(
+    suite: &Suite,
+    arguments: &Arguments,
+    format: Format,
+    out: &mut impl Write,
+) -> Result<Outcome, Failure> {
+    let space = Space::find(&arguments.space).map_err(Error::Call)?;
+    let parameters = parameters(suite, space, &arguments.set)?;
+    let system = space.prepare(&parameters, &arguments.without).map_err(Error::Call)?;
+    if let Some(address) = &arguments.serve {
+        return serve(&*system, address);
+    }
+    let exploration = explore(&*system, arguments.max_states)?;
+    match format {
+        Format::Json => write_json(out, &SpaceJson::new(space, &exploration, true))?,
+        Format::Human => write_human(out, space, &arguments.without, &exploration)?,
+    }
+    let has = |verdict| exploration.properties.iter().any(|property| property.verdict == verdict);
+    Ok(match (has(Verdict::Fails), has(Verdict::Undecided)) {
+        (true, _) => Outcome::Fails,
+        (false, true) => Outcome::NothingChecked,
+        (false, false) => Outcome::Holds,
+    })
+}
+
+/// The spec's bounds and switches, some of them replaced.
+fn parameters(suite: &Suite, space: Space, set: &[String]) -> Result<Value, Error> {
+    let spec = suite.spec.state_spaces.get(space);
+    let mut parameters = spec.map(|spec| spec.parameters.clone()).unwrap_or_default();
+    let defaults = parameters.clone();
+    for argument in set {
+        let Some((name, text)) = argument.split_once('=') else {
+            return Err(Error::Call(format!("--set {argument}: expected NAME=VALUE")));
+        };
+        let value = yaml::value(text).map_err(|error| Error::Call(format!("--set {argument}: {error}")))?;
+        if at_path(&defaults, name).is_none() {
+            let known = defaults.as_object().into_iter().flat_map(|map| map.keys().cloned());
+            let near = crate::nearest::nearest(name, known);
+            return Err(Error::Call(format!("{} has no bound or switch `{name}`{near}", space.name())));
+        }
+        replace_at(&mut parameters, name, value);
+    }
+    Ok(parameters)
+}
+
+/// Explores, with the progress on a terminal. The first Ctrl-C ends the search and reports what it saw by then.
+fn explore(system: &dyn System, max_states: usize) -> Result<Exploration, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&interrupted);
+    // Without a handler Ctrl-C ends the process, which is all that is lost.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} distinct states, {elapsed}") {
+        bar.set_style(style);
+    }
+    let limits = Limits { states: Some(max_states), interrupted };
+    let exploration = system.explore(Search::BreadthFirst, &limits, &mut |states| bar.set_position(states as u64));
+    bar.finish_and_clear();
+    Ok(exploration.map_err(|refused| Error::Call(refused.to_string()))?)
+}
+
+fn serve(system: &dyn System, address: &str) -> Result<Outcome, Failure> {
+    let unusable = |error: &dyn std::fmt::Display| Error::Call(format!("--serve {address}: {error}"));
+    let resolved = match address.trim_start_matches(':').parse::<u16>() {
+        Ok(port) => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        Err(_) => {
+            let mut addresses = address.to_socket_addrs().map_err(|error| unusable(&error))?;
+            addresses.next().ok_or_else(|| unusable(&"the name has no address"))?
+        }
+    };
+    // The Explorer panics where it cannot listen, so this is found out here.
+    let free =
+        TcpListener::bind(resolved).and_then(|listener| listener.local_addr()).map_err(|error| unusable(&error))?;
+    anstream::eprintln!("stateright's Explorer: http://{free}/ (Ctrl-C ends it)");
+    system.serve(free).map_err(|refused| Error::Call(refused.to_string()))?;
+    Ok(Outcome::Holds)
+}
+
+impl SpaceJson {
+    pub(super) fn new(space: Space, exploration: &Exploration, traces: bool) -> Self {
+        let Exploration { bounds, complete, distinct_states, depth, properties, .. } = exploration;
+        let properties = properties.iter().map(|property| PropertyJson {
+            name: property.name,
+            kind: match property.kind {
+                Kind::Always | Kind::AtTheEnd => "always",
+                Kind::Sometimes => "sometimes",
+            },
+            verdict: property.verdict.word(),
+            trace: traces.then(|| property.trace.as_ref().map(steps)),
+        });
+        Self {
+            model: space.name(),
+            bounds: bounds.clone(),
+            complete: *complete,
+            distinct_states: *distinct_states,
+            depth: *depth,
+            properties: properties.collect(),
+        }
+    }
+}
+
+fn steps(trace: &Trace) -> Vec<StepJson> {
+    let lane = |lane: usize| trace.lanes.get(lane).map_or("", String::as_str);
+    let step = |row: &crate::explore::timeline::Row| StepJson {
+        action: format!("{}: {}", lane(row.lane), row.action),
+        changes: row.changes.iter().map(|change| format!("{}: {change}", lane(change.lane))).collect(),
+    };
+    trace.rows.iter().map(step).collect()
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+fn write_human(
+    out: &mut impl Write,
+    space: Space,
+    without: &[String],
+    exploration: &Exploration,
+) -> Result<(), Failure> {
+    let Exploration { bounds, complete, distinct_states, depth, properties, .. } = exploration;
+    let without = if without.is_empty() { String::new() } else { format!(" without {}", without.join(" and ")) };
+    writeln!(out, "{}{without}", space.name())?;
+    let bounds = bounds.as_object().into_iter().flatten().map(|(name, value)| match value {
+        Value::String(text) => format!("{name} {text}"),
+        value => format!("{name} {value}"),
+    });
+    writeln!(out, "  bounds: {}", bounds.collect::<Vec<_>>().join(", "))?;
+    let complete = if *complete { "complete: every reachable state was looked at" } else { "bounded, not complete" };
+    writeln!(out, "  {distinct_states} distinct states, {depth} actions deep; {complete}\n")?;
+    for Judged { name, kind, says, verdict, trace } in properties {
+        let style = if *verdict == Verdict::Holds { super::GOOD } else { super::BAD };
+        let where_ = match kind {
+            Kind::Always => "always",
+            Kind::AtTheEnd => "at the end",
+            Kind::Sometimes => "sometimes",
+        };
+        writeln!(out, "{style}{:9}{style:#}  {where_}: {name}", verdict.word())?;
+        let condition = match (verdict, trace) {
+            (Verdict::Fails, Some(_)) => format!("failed condition: {says}"),
+            (Verdict::Fails, None) => format!("in no state: {says}"),
+            (_, Some(_)) => format!("example: {says}"),
+            (_, None) => continue,
+        };
+        writeln!(out, "           {condition}")?;
+        if let Some(trace) = trace {
+            writeln!(out)?;
+            for line in trace.to_string().lines() {
+                writeln!(out, "{}", format!("           {line}").trim_end())?;
+            }
+            writeln!(out)?;
+        }
+    }
+    let count = |verdict| properties.iter().filter(|property| property.verdict == verdict).count();
+    let (holds, fails, undecided) = (count(Verdict::Holds), count(Verdict::Fails), count(Verdict::Undecided));
+    Ok(writeln!(out, "\n{holds} properties hold, {fails} fail, {undecided} undecided")?)
+}
