@@ -94,7 +94,7 @@ impl Display for Row {
 }
 
 /// Columns are no wider than this; longer texts go on in the next line.
-const WIDEST: usize = 26;
+const WIDEST: usize = 28;
 
 impl Display for Trace {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,8 @@ impl Display for Trace {
             writeln!(f, "{}", format!("{number:>number_width$}{}", cells.collect::<String>()).trim_end())
         };
         line("", self.lanes.iter().map(String::as_str).collect())?;
-        line(&"-".repeat(number_width), widths.iter().map(|_| "").collect())?;
+        let rules: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+        line(&"-".repeat(number_width), rules.iter().map(String::as_str).collect())?;
         for (number, row) in cells.iter().enumerate() {
             for i in 0..row.iter().map(Vec::len).max().unwrap_or(0) {
                 let number = if i == 0 { (number + 1).to_string() } else { String::new() };

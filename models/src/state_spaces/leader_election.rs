@@ -4,6 +4,9 @@
 //! and go on acting, and is back with its old belief. A start travels to the store on its own and may arrive late.
 //! Left out: clocks that disagree, starts that get lost, and failures of the record and the store themselves.
 
+mod properties;
+mod words;
+
 use super::{Fact, Property, TransitionSystem};
 use crate::parameters::Declaration;
 use serde::{Deserialize, Serialize};
@@ -13,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct LeaderElection {
     /// Nodes that can lead; the first leads in the beginning.
-    pub nodes: u8,
+    pub nodes: usize,
     /// The last tick.
     pub horizon: u8,
     /// Ticks after its last renewal in which a lease has expired.
@@ -26,9 +29,9 @@ pub struct LeaderElection {
     pub outage: u8,
     /// In which ticks a batch must start.
     pub triggers: Vec<u8>,
-    /// Who refuses a start whose token is old.
+    /// Whether the store refuses a start whose token is old.
     pub fencing: Fencing,
-    /// The store starts a batch once, however often it is asked to.
+    /// The store starts a batch once, however often it is told to.
     pub keys: bool,
     /// A trigger is recorded as due until its batch is known to have started.
     pub persistent_trigger: bool,
@@ -48,12 +51,12 @@ pub enum Fencing {
     Record,
 }
 
-type Node = u8;
+type Node = usize;
 type Token = u8;
 /// A trigger by its place in the list.
-type Batch = u8;
+type Batch = usize;
 
-/// Everything that decides what can happen next; the last two fields only remember for the properties.
+/// Everything that decides what can happen next; the last two fields only remember, for the properties.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
     now: u8,
@@ -73,7 +76,7 @@ struct Record {
     holder: Node,
     expires: u8,
     token: Token,
-    /// Batches that are recorded as due.
+    /// Which batches are recorded as due.
     due: Vec<bool>,
 }
 
@@ -82,7 +85,7 @@ struct NodeState {
     contact: Contact,
     /// Its leadership, as far as it knows.
     leads: Option<Leadership>,
-    /// The token of the expired lease that it has read, and not acted on yet.
+    /// The token of an expired lease that it has read, and not acted on yet.
     read: Option<Token>,
 }
 
@@ -91,7 +94,7 @@ struct Leadership {
     token: Token,
     /// Ticks in contact with the record since it last checked in.
     unchecked: u8,
-    /// Ticks that it has believed in its leadership since another node took over.
+    /// Ticks that it has gone on believing since another node took over.
     replaced: u8,
     /// Which batches it has told the store to start.
     sent: Vec<bool>,
@@ -110,19 +113,21 @@ enum Contact {
 /// A start on its way to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Start {
-    batch: Batch,
-    token: Token,
-    /// The record was asked about the token, and had no newer one.
-    passed: bool,
+    /// The batch, by its place in the list of triggers.
+    pub batch: Batch,
+    /// The leadership under which it was sent.
+    pub token: Token,
+    /// The store has asked the record, which had no newer token then.
+    pub passed: bool,
 }
 
-/// Where the effect of a start is.
+/// Where a start takes effect.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Store {
     /// The newest token that it has seen.
     newest: Token,
     /// How often each batch was started.
-    started: Vec<u8>,
+    starts: Vec<u8>,
 }
 
 /// One thing that happens.
@@ -136,7 +141,7 @@ pub enum Action {
     LoseContact(Node),
     /// The node is back, and believes what it believed.
     Return(Node),
-    /// A leader renews its lease, or learns that another node has taken over.
+    /// A leader renews its lease, or reads that another has taken over.
     CheckIn(Node),
     /// A node reads that the lease has expired.
     ReadExpired(Node),
@@ -144,87 +149,78 @@ pub enum Action {
     TakeOver(Node),
     /// A leader tells the store to start a batch.
     Send(Node, Batch),
-    /// The store asks the record about a start's token.
+    /// The store asks the record whether a start's token is old.
     AskRecord(Start),
-    /// A start takes effect at the store, or is refused there.
+    /// A start arrives at the store.
     Arrive(Start),
-    /// A leader whose start was answered takes the batch off the record.
+    /// A leader that knows of the start takes the batch off the record.
     Settle(Node, Batch),
 }
 
+/// What the store makes of a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Started,
+    OldToken,
+    StartedBefore,
+}
+
 impl LeaderElection {
-    /// Whether a leader sees that a batch must start: by the clock in its tick, later only in the record.
-    fn must_start(&self, state: &State, node: &NodeState, batch: Batch) -> bool {
-        let by_clock = self.triggers[usize::from(batch)] == state.now;
-        by_clock || (node.contact == Contact::Full && state.record.due[usize::from(batch)])
-    }
-
-    /// Deadlines: an outage ends in time, a leader in contact checks in, and one that sees the trigger sends the start.
-    fn may_tick(&self, state: &State) -> bool {
-        let in_time = |node: &NodeState| match (node.contact, &node.leads) {
-            (Contact::Paused(ticks) | Contact::NoRecord(ticks), _) if ticks == self.outage => false,
-            (Contact::Paused(_), _) | (_, None) => true,
-            (contact, Some(leadership)) => {
-                let checked_in = contact != Contact::Full || leadership.unchecked < self.renewal;
-                let sent_now = |(trigger, sent): (&u8, &bool)| *trigger != state.now || *sent;
-                checked_in && self.triggers.iter().zip(&leadership.sent).all(sent_now)
-            }
-        };
-        state.now < self.horizon && state.nodes.iter().all(in_time)
-    }
-
     fn node_actions(&self, state: &State, id: Node, actions: &mut Vec<Action>) {
-        let node = &state.nodes[usize::from(id)];
+        let (node, record) = (&state.nodes[id], &state.record);
         if node.contact != Contact::Full {
             actions.push(Action::Return(id));
         } else if state.outages_left > 0 && state.now < self.horizon {
             actions.extend([Action::Pause(id), Action::LoseContact(id)]);
         }
-        let record = &state.record;
-        let full_contact = node.contact == Contact::Full;
+        let in_contact = node.contact == Contact::Full;
         match &node.leads {
-            _ if matches!(node.contact, Contact::Paused(_)) => {}
+            _ if node.is_paused() => {}
             Some(leadership) => {
-                let news = record.holder != id || record.expires != state.now + self.lease || leadership.unchecked > 0;
-                if full_contact && news {
+                let renewed = record.expires == state.now + self.lease && leadership.unchecked == 0;
+                if in_contact && (record.holder != id || !renewed) {
                     actions.push(Action::CheckIn(id));
                 }
-                for batch in 0..self.triggers.len() as Batch {
-                    let (i, token) = (usize::from(batch), leadership.token);
-                    let answered = !state.on_the_way.iter().any(|start| (start.batch, start.token) == (batch, token));
-                    if !leadership.sent[i] && self.must_start(state, node, batch) {
+                for (batch, trigger) in self.triggers.iter().enumerate() {
+                    // By the clock in its own tick; later only from the record.
+                    let sees_it = *trigger == state.now || (in_contact && record.due[batch]);
+                    if sees_it && !leadership.sent[batch] {
                         actions.push(Action::Send(id, batch));
-                    } else if leadership.sent[i]
-                        && answered
-                        && state.store.started[i] > 0
-                        && full_contact
-                        && record.due[i]
-                    {
+                    }
+                    if in_contact && record.due[batch] && state.has_answered(batch, leadership) {
                         actions.push(Action::Settle(id, batch));
                     }
                 }
             }
-            None if full_contact => {
-                if node.read.is_some() {
-                    actions.push(Action::TakeOver(id));
-                } else if record.has_expired(state.now) {
-                    actions.push(Action::ReadExpired(id));
-                }
-            }
+            None if in_contact && node.read.is_some() => actions.push(Action::TakeOver(id)),
+            None if in_contact && record.has_expired(state.now) => actions.push(Action::ReadExpired(id)),
             None => {}
         }
+    }
+
+    /// Deadlines: an outage ends in time, a leader in contact checks in, and one that acts starts what is due now.
+    fn may_tick(&self, state: &State) -> bool {
+        let in_time = |node: &NodeState| match (node.contact, &node.leads) {
+            (Contact::Paused(ticks) | Contact::NoRecord(ticks), _) if ticks == self.outage => false,
+            (Contact::Paused(_), _) | (_, None) => true,
+            (contact, Some(leadership)) => {
+                let has_sent = |(trigger, sent): (&u8, &bool)| *sent || *trigger != state.now;
+                (contact != Contact::Full || leadership.unchecked < self.renewal)
+                    && self.triggers.iter().zip(&leadership.sent).all(has_sent)
+            }
+        };
+        state.now < self.horizon && state.nodes.iter().all(in_time)
     }
 
     fn tick(&self, state: &mut State) {
         state.now += 1;
         for (id, node) in state.nodes.iter_mut().enumerate() {
-            match &mut node.contact {
-                Contact::Full => {}
-                Contact::Paused(ticks) | Contact::NoRecord(ticks) => *ticks += 1,
+            if let Contact::Paused(ticks) | Contact::NoRecord(ticks) = &mut node.contact {
+                *ticks += 1;
             }
             if let Some(leadership) = &mut node.leads {
                 leadership.unchecked += u8::from(node.contact == Contact::Full);
-                leadership.replaced += u8::from(usize::from(state.record.holder) != id);
+                leadership.replaced += u8::from(state.record.holder != id);
             }
         }
         for (due, trigger) in state.record.due.iter_mut().zip(&self.triggers) {
@@ -232,35 +228,40 @@ impl LeaderElection {
         }
     }
 
+    /// Whether a takeover counts, for a node that has read this token.
+    fn grants(&self, state: &State, read: Token) -> bool {
+        !self.conditional_takeover || (state.record.token == read && state.record.has_expired(state.now))
+    }
+
     fn take_over(&self, state: &mut State, id: Node) {
-        let State { now, record, nodes, takeovers, .. } = state;
-        let Some(read) = nodes[usize::from(id)].read.take() else { return };
-        if self.conditional_takeover && (record.token != read || !record.has_expired(*now)) {
-            return;
+        let Some(read) = state.nodes[id].read.take() else { return };
+        if self.grants(state, read) {
+            let (record, token) = (&mut state.record, read + 1);
+            (record.holder, record.token, record.expires) = (id, token, state.now + self.lease);
+            state.nodes[id].leads = Some(Leadership::new(token, self.triggers.len()));
+            state.takeovers += 1;
         }
-        let token = read + 1;
-        (record.holder, record.token, record.expires) = (id, token, *now + self.lease);
-        let sent = vec![false; self.triggers.len()];
-        nodes[usize::from(id)].leads = Some(Leadership { token, unchecked: 0, replaced: 0, sent });
-        *takeovers += 1;
+    }
+
+    fn answer(&self, store: &Store, start: Start) -> Answer {
+        match (self.fencing, store.starts[start.batch]) {
+            (Fencing::Store, _) if start.token < store.newest => Answer::OldToken,
+            (_, 1..) if self.keys => Answer::StartedBefore,
+            _ => Answer::Started,
+        }
     }
 
     fn arrive(&self, state: &mut State, start: Start) {
-        let State { store, on_the_way, old_token_accepted, .. } = state;
-        on_the_way.retain(|other| *other != start);
-        let old = start.token < store.newest;
-        let started = &mut store.started[usize::from(start.batch)];
-        if (old && self.fencing == Fencing::Store) || (self.keys && *started > 0) {
-            store.newest = store.newest.max(start.token);
-            return;
+        state.on_the_way.retain(|other| *other != start);
+        if self.answer(&state.store, start) == Answer::Started {
+            state.store.starts[start.batch] += 1;
+            state.old_token_accepted |= start.token < state.store.newest;
         }
-        *started += 1;
-        *old_token_accepted |= old;
-        store.newest = store.newest.max(start.token);
+        state.store.newest = state.store.newest.max(start.token);
     }
 
-    /// The longest that a node can go on believing after another took over: its outages delay its next look at the
-    /// record, and the other had to wait for the lease.
+    /// How long a node can go on believing after another took over: all outages may delay its next look at the record,
+    /// while the other had to wait for the lease only.
     pub fn longest_window(&self) -> u8 {
         (self.outages * self.outage + self.renewal).saturating_sub(self.lease)
     }
@@ -272,19 +273,42 @@ impl Record {
     }
 }
 
+impl NodeState {
+    fn is_paused(&self) -> bool {
+        matches!(self.contact, Contact::Paused(_))
+    }
+}
+
+impl Leadership {
+    fn new(token: Token, batches: usize) -> Self {
+        Self { token, unchecked: 0, replaced: 0, sent: vec![false; batches] }
+    }
+}
+
 impl State {
+    /// The tokens of all nodes that believe that they lead and are not paused.
+    pub fn active_leaders(&self) -> Vec<u8> {
+        self.nodes.iter().filter(|node| !node.is_paused()).filter_map(|n| Some(n.leads.as_ref()?.token)).collect()
+    }
+
+    /// How often the store has started each batch.
+    pub fn starts(&self) -> &[u8] {
+        &self.store.starts
+    }
+
     fn leaders(&self) -> impl Iterator<Item = &Leadership> {
         self.nodes.iter().filter_map(|node| node.leads.as_ref())
     }
 
-    fn is_unsent(&self, batch: Batch) -> bool {
-        let on_the_way = self.on_the_way.iter().any(|start| start.batch == batch);
-        self.store.started[usize::from(batch)] == 0 && !on_the_way
+    /// Whether the leader's start was answered, and the batch has started.
+    fn has_answered(&self, batch: Batch, leader: &Leadership) -> bool {
+        let travels = self.on_the_way.iter().any(|start| (start.batch, start.token) == (batch, leader.token));
+        leader.sent[batch] && !travels && self.store.starts[batch] > 0
     }
 
-    /// Leaders that act: those that are not paused.
-    fn active(&self) -> impl Iterator<Item = &Leadership> {
-        self.nodes.iter().filter(|node| !matches!(node.contact, Contact::Paused(_))).filter_map(|n| n.leads.as_ref())
+    fn travels(&mut self, start: Start) {
+        self.on_the_way.push(start);
+        self.on_the_way.sort_unstable();
     }
 }
 
@@ -305,43 +329,37 @@ impl TransitionSystem for LeaderElection {
         d.flag("persistent_trigger", self.persistent_trigger);
         d.flag("conditional_takeover", self.conditional_takeover);
         d.distinct("triggers", &self.triggers);
-        let needed = u16::from(self.outages) * u16::from(self.outage) + u16::from(self.renewal);
+        let window = u16::from(self.outages) * u16::from(self.outage) + u16::from(self.renewal);
         d.require(
             "horizon",
-            u16::from(self.horizon) >= needed,
-            format!("at least outages x outage + renewal = {needed}"),
+            u16::from(self.horizon) >= window,
+            format!("at least outages x outage + renewal, {window}"),
         );
     }
 
     fn mechanisms(&self) -> Vec<(String, Self)> {
-        let mut mechanisms = Vec::new();
-        if self.fencing != Fencing::Off {
-            // The keys stand on top of fencing: without fencing the store takes whatever arrives.
-            mechanisms.push(("fencing".to_owned(), Self { fencing: Fencing::Off, keys: false, ..self.clone() }));
-        }
-        if self.keys {
-            mechanisms.push(("keys".to_owned(), Self { keys: false, ..self.clone() }));
-        }
-        if self.persistent_trigger {
-            mechanisms.push(("trigger".to_owned(), Self { persistent_trigger: false, ..self.clone() }));
-        }
-        if self.conditional_takeover {
-            let without = Self { conditional_takeover: false, ..self.clone() };
-            mechanisms.push(("conditional-takeover".to_owned(), without));
-        }
-        mechanisms
+        // Keys stand on top of fencing: without it the store takes whatever arrives.
+        let fencing = |fencing| Self { fencing, keys: false, ..self.clone() };
+        let all = [
+            ("fencing", self.fencing != Fencing::Off, fencing(Fencing::Off)),
+            ("own-token", self.fencing == Fencing::Store, fencing(Fencing::Record)),
+            ("keys", self.keys, Self { keys: false, ..self.clone() }),
+            ("trigger", self.persistent_trigger, Self { persistent_trigger: false, ..self.clone() }),
+            ("conditional-takeover", self.conditional_takeover, Self { conditional_takeover: false, ..self.clone() }),
+        ];
+        all.into_iter().filter(|(_, on, _)| *on).map(|(name, _, without)| (name.to_owned(), without)).collect()
     }
 
     fn initial(&self) -> Vec<State> {
         let batches = self.triggers.len();
-        let mut nodes = vec![NodeState::default(); self.nodes.into()];
-        nodes[0].leads = Some(Leadership { token: 1, unchecked: 0, replaced: 0, sent: vec![false; batches] });
+        let mut nodes = vec![NodeState::default(); self.nodes];
+        nodes[0].leads = Some(Leadership::new(1, batches));
         vec![State {
             now: 0,
             record: Record { holder: 0, expires: self.lease, token: 1, due: vec![false; batches] },
             nodes,
             on_the_way: Vec::new(),
-            store: Store { newest: 0, started: vec![0; batches] },
+            store: Store { newest: 0, starts: vec![0; batches] },
             outages_left: self.outages,
             takeovers: 0,
             old_token_accepted: false,
@@ -365,168 +383,64 @@ impl TransitionSystem for LeaderElection {
 
     fn step(&self, state: &State, action: &Action) -> State {
         let mut next = state.clone();
-        let nodes = &mut next.nodes;
         match *action {
             Action::Tick => self.tick(&mut next),
             Action::Pause(id) | Action::LoseContact(id) => {
-                let paused = matches!(action, Action::Pause(_));
-                nodes[usize::from(id)].contact = if paused { Contact::Paused(0) } else { Contact::NoRecord(0) };
+                let pause = *action == Action::Pause(id);
+                next.nodes[id].contact = if pause { Contact::Paused(0) } else { Contact::NoRecord(0) };
                 next.outages_left -= 1;
             }
-            Action::Return(id) => nodes[usize::from(id)].contact = Contact::Full,
-            Action::CheckIn(id) if state.record.holder != id => nodes[usize::from(id)].leads = None,
+            Action::Return(id) => next.nodes[id].contact = Contact::Full,
+            Action::CheckIn(id) if state.record.holder != id => next.nodes[id].leads = None,
             Action::CheckIn(id) => {
                 next.record.expires = state.now + self.lease;
-                if let Some(leadership) = &mut nodes[usize::from(id)].leads {
-                    leadership.unchecked = 0;
-                }
+                next.nodes[id].leads.iter_mut().for_each(|leadership| leadership.unchecked = 0);
             }
-            Action::ReadExpired(id) => nodes[usize::from(id)].read = Some(state.record.token),
+            Action::ReadExpired(id) => next.nodes[id].read = Some(state.record.token),
             Action::TakeOver(id) => self.take_over(&mut next, id),
             Action::Send(id, batch) => {
-                if let Some(leadership) = &mut nodes[usize::from(id)].leads {
-                    leadership.sent[usize::from(batch)] = true;
-                    next.on_the_way.push(Start { batch, token: leadership.token, passed: false });
-                    next.on_the_way.sort_unstable();
+                if let Some(leadership) = &mut next.nodes[id].leads {
+                    leadership.sent[batch] = true;
+                    let token = leadership.token;
+                    next.travels(Start { batch, token, passed: false });
                 }
             }
             Action::AskRecord(start) => {
                 next.on_the_way.retain(|other| *other != start);
                 if start.token >= state.record.token {
-                    next.on_the_way.push(Start { passed: true, ..start });
-                    next.on_the_way.sort_unstable();
+                    next.travels(Start { passed: true, ..start });
                 }
             }
             Action::Arrive(start) => self.arrive(&mut next, start),
-            Action::Settle(_, batch) => next.record.due[usize::from(batch)] = false,
+            Action::Settle(_, batch) => next.record.due[batch] = false,
         }
         next
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![
-            Property::always(
-                "no batch is started twice",
-                "the store has started each batch at most once",
-                |_, state: &State| state.store.started.iter().all(|starts| *starts <= 1),
-            ),
-            Property::always(
-                "an old token is never accepted",
-                "no start was accepted whose token is older than the newest that the store had seen",
-                |_, state: &State| !state.old_token_accepted,
-            ),
-            Property::always(
-                "tokens only grow",
-                "the record's token is 1 more than there were takeovers",
-                |_, state: &State| state.record.token == state.takeovers + 1,
-            ),
-            Property::at_the_end(
-                "no batch is lost",
-                "each batch has started, or is recorded as due",
-                |_, state: &State| {
-                    state.store.started.iter().zip(&state.record.due).all(|(starts, due)| *starts > 0 || *due)
-                },
-            ),
-            Property::always(
-                "a replaced leader believes no longer than outages x outage + renewal - lease",
-                "each node that another has replaced has believed in its leadership for at most so many ticks since",
-                |system: &Self, state: &State| state.leaders().all(|leader| leader.replaced <= system.longest_window()),
-            ),
-            Property::sometimes(
-                "a replaced leader believes for as long as that",
-                "a node that another has replaced has believed in its leadership for exactly so many ticks since",
-                |system: &Self, state: &State| state.leaders().any(|leader| leader.replaced == system.longest_window()),
-            ),
-            Property::sometimes("two nodes believe at once", "two nodes believe that they lead", |_, state: &State| {
-                state.leaders().count() >= 2
-            }),
-            Property::sometimes(
-                "nobody leads",
-                "each node that believes that it leads is paused",
-                |_, state: &State| state.active().next().is_none(),
-            ),
-            Property::sometimes(
-                "the tick of a batch passes without a start",
-                "no start of it was sent",
-                |system: &Self, state: &State| {
-                    (0..).zip(&system.triggers).any(|(batch, trigger)| *trigger < state.now && state.is_unsent(batch))
-                },
-            ),
-            Property::sometimes(
-                "a start with an old token is on its way",
-                "its token is older than the newest that the store has seen",
-                |_, state: &State| state.on_the_way.iter().any(|start| start.token < state.store.newest),
-            ),
-            Property::sometimes(
-                "a start of a batch that has started is on its way",
-                "the store has started the batch already",
-                |_, state: &State| state.on_the_way.iter().any(|s| state.store.started[usize::from(s.batch)] > 0),
-            ),
-            Property::sometimes(
-                "two nodes are about to take over",
-                "two nodes have read that the same lease has expired",
-                |_, state: &State| state.nodes.iter().filter(|n| n.read == Some(state.record.token)).count() >= 2,
-            ),
-        ]
+        properties::all()
     }
 
     fn lanes(&self) -> Vec<String> {
-        let nodes = (1..=self.nodes).map(|number| format!("node {number}"));
-        ["clock".to_owned()].into_iter().chain(nodes).chain(["record", "store"].map(str::to_owned)).collect()
+        self.parties()
     }
 
     fn describe(&self, state: &State, action: &Action) -> (usize, String) {
-        let (record, store) = (usize::from(self.nodes) + 1, usize::from(self.nodes) + 2);
-        let lane = |id: Node| usize::from(id) + 1;
-        let batch = |batch: Batch| format!("batch {}", self.triggers[usize::from(batch)]);
-        let _ = record;
-        match *action {
-            Action::Tick => (0, "time passes".to_owned()),
-            Action::Pause(id) => (lane(id), "pauses".to_owned()),
-            Action::LoseContact(id) => (lane(id), "loses contact with the record".to_owned()),
-            Action::Return(id) => (lane(id), "is back".to_owned()),
-            Action::CheckIn(id) if state.record.holder == id => (lane(id), "renews its lease".to_owned()),
-            Action::CheckIn(id) => (lane(id), "reads that another leads".to_owned()),
-            Action::ReadExpired(id) => (lane(id), "reads that the lease has expired".to_owned()),
-            Action::TakeOver(id) => (lane(id), "takes over if nothing has changed".to_owned()),
-            Action::Send(id, b) => (lane(id), format!("sends the start of {}", batch(b))),
-            Action::AskRecord(s) => (store, format!("asks the record about token {}", s.token)),
-            Action::Arrive(s) => (store, format!("gets the start of {} with token {}", batch(s.batch), s.token)),
-            Action::Settle(id, b) => (lane(id), format!("takes {} off the record", batch(b))),
-        }
+        self.say(state, *action)
     }
 
     fn facts(&self, state: &State) -> Vec<Fact> {
-        let (record, store) = (usize::from(self.nodes) + 1, usize::from(self.nodes) + 2);
-        let mut facts = vec![Fact::new(0, "tick", state.now)];
-        for (i, node) in state.nodes.iter().enumerate() {
-            match &node.leads {
-                Some(leadership) => {
-                    facts.push(Fact::new(i + 1, "believes it leads", format!("token {}", leadership.token)))
-                }
-                None => {}
-            }
-        }
-        facts.push(Fact::new(record, "holder", format!("node {}", state.record.holder + 1)));
-        facts.push(Fact::new(record, "token", state.record.token));
-        facts.push(Fact::new(record, "lease expires", state.record.expires));
-        for (i, trigger) in self.triggers.iter().enumerate() {
-            if state.record.due[i] {
-                facts.push(Fact::new(record, format!("batch {trigger}"), "due"));
-            }
-            facts.push(Fact::new(store, format!("starts of batch {trigger}"), state.store.started[i]));
-        }
-        facts.push(Fact::new(store, "newest token", state.store.newest));
-        facts
+        self.show(state)
     }
 
+    /// Nodes are alike: only the order of the list tells them apart.
     fn representative(state: &State) -> State {
-        let mut order: Vec<usize> = (0..state.nodes.len()).collect();
-        let holder = usize::from(state.record.holder);
+        let holder = state.record.holder;
+        let mut order: Vec<Node> = (0..state.nodes.len()).collect();
         order.sort_by_key(|id| (&state.nodes[*id], *id == holder));
         let mut next = state.clone();
         next.nodes = order.iter().map(|id| state.nodes[*id].clone()).collect();
-        next.record.holder = order.iter().position(|id| *id == holder).unwrap_or_default() as Node;
+        next.record.holder = order.iter().position(|id| *id == holder).unwrap_or(holder);
         next
     }
 }
