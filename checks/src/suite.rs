@@ -291,11 +291,15 @@ fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     })
 }
 
-/// Replaces the value at a dotted path, if there is one.
-pub fn replace_at(root: &mut Value, path: &str, value: Value) {
-    if let Some(place) = at_path_mut(root, path) {
-        *place = value;
-    }
+/// Replaces the value at a dotted path.
+///
+/// # Errors
+/// There is none, with the nearest paths.
+pub fn replace_at(root: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    let near = nearest(path, paths(root).into_iter());
+    let place = at_path_mut(root, path).ok_or_else(|| format!("`{path}`: there is no such name{near}"))?;
+    *place = value;
+    Ok(())
 }
 
 /// Puts a value at a dotted path, making the groups on the way.

@@ -2,10 +2,10 @@
 
 use super::{Failure, Format, Outcome, write_json};
 use crate::explore::spaces::{Space, System};
-use crate::explore::timeline::Trace;
-use crate::explore::{Exploration, Judged, Limits, Search, Verdict};
+use crate::explore::timeline::{Row, Trace};
+use crate::explore::{Exploration, Limits, Search, Verdict};
 use crate::spec::yaml;
-use crate::suite::{Error, Suite, at_path, replace_at};
+use crate::suite::{Error, Suite, replace_at};
 use indicatif::{ProgressBar, ProgressStyle};
 use models::state_spaces::Kind;
 use serde::Serialize;
@@ -77,11 +77,11 @@ pub(super) fn run(
         Format::Json => write_json(out, &SpaceJson::new(space, &exploration, true))?,
         Format::Human => write_human(out, space, &arguments.without, &exploration)?,
     }
-    let has = |verdict| exploration.properties.iter().any(|property| property.verdict == verdict);
-    Ok(match (has(Verdict::Fails), has(Verdict::Undecided)) {
-        (true, _) => Outcome::Fails,
-        (false, true) => Outcome::NothingChecked,
-        (false, false) => Outcome::Holds,
+    let count = |verdict| exploration.with(verdict).count();
+    Ok(match (count(Verdict::Fails), count(Verdict::Undecided)) {
+        (1.., _) => Outcome::Fails,
+        (0, 1..) => Outcome::NothingChecked,
+        (0, 0) => Outcome::Holds,
     })
 }
 
@@ -89,18 +89,12 @@ pub(super) fn run(
 fn parameters(suite: &Suite, space: Space, set: &[String]) -> Result<Value, Error> {
     let spec = suite.spec.state_spaces.get(space);
     let mut parameters = spec.map(|spec| spec.parameters.clone()).unwrap_or_default();
-    let defaults = parameters.clone();
     for argument in set {
         let Some((name, text)) = argument.split_once('=') else {
             return Err(Error::Call(format!("--set {argument}: expected NAME=VALUE")));
         };
-        let value = yaml::value(text).map_err(|error| Error::Call(format!("--set {argument}: {error}")))?;
-        if at_path(&defaults, name).is_none() {
-            let known = defaults.as_object().into_iter().flat_map(|map| map.keys().cloned());
-            let near = crate::nearest::nearest(name, known);
-            return Err(Error::Call(format!("{} has no bound or switch `{name}`{near}", space.name())));
-        }
-        replace_at(&mut parameters, name, value);
+        let replaced = yaml::value(text).and_then(|value| replace_at(&mut parameters, name, value));
+        replaced.map_err(|error| Error::Call(format!("--set {error}")))?;
     }
     Ok(parameters)
 }
@@ -167,21 +161,11 @@ impl SpaceJson {
 
 fn steps(trace: &Trace) -> Vec<StepJson> {
     let lane = |lane: usize| trace.lanes.get(lane).map_or("", String::as_str);
-    let step = |row: &crate::explore::timeline::Row| StepJson {
+    let step = |row: &Row| StepJson {
         action: format!("{}: {}", lane(row.lane), row.action),
         changes: row.changes.iter().map(|change| format!("{}: {change}", lane(change.lane))).collect(),
     };
     trace.rows.iter().map(step).collect()
-}
-
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Undecided => "undecided",
-        }
-    }
 }
 
 fn write_human(
@@ -200,30 +184,18 @@ fn write_human(
     writeln!(out, "  bounds: {}", bounds.collect::<Vec<_>>().join(", "))?;
     let complete = if *complete { "complete: every reachable state was looked at" } else { "bounded, not complete" };
     writeln!(out, "  {distinct_states} distinct states, {depth} actions deep; {complete}\n")?;
-    for Judged { name, kind, says, verdict, trace } in properties {
-        let style = if *verdict == Verdict::Holds { super::GOOD } else { super::BAD };
-        let where_ = match kind {
-            Kind::Always => "always",
-            Kind::AtTheEnd => "at the end",
-            Kind::Sometimes => "sometimes",
-        };
-        writeln!(out, "{style}{:9}{style:#}  {where_}: {name}", verdict.word())?;
-        let condition = match (verdict, trace) {
-            (Verdict::Fails, Some(_)) => format!("failed condition: {says}"),
-            (Verdict::Fails, None) => format!("in no state: {says}"),
-            (_, Some(_)) => format!("example: {says}"),
-            (_, None) => continue,
-        };
-        writeln!(out, "           {condition}")?;
-        if let Some(trace) = trace {
-            writeln!(out)?;
-            for line in trace.to_string().lines() {
-                writeln!(out, "{}", format!("           {line}").trim_end())?;
-            }
+    for property in properties {
+        let style = if property.verdict == Verdict::Holds { super::GOOD } else { super::BAD };
+        writeln!(out, "{style}{:9}{style:#}  {}", property.verdict.word(), property.claim())?;
+        let evidence = property.evidence();
+        for line in evidence.iter().flat_map(|text| text.lines()) {
+            writeln!(out, "{}", format!("           {line}").trim_end())?;
+        }
+        if property.trace.is_some() {
             writeln!(out)?;
         }
     }
-    let count = |verdict| properties.iter().filter(|property| property.verdict == verdict).count();
-    let (holds, fails, undecided) = (count(Verdict::Holds), count(Verdict::Fails), count(Verdict::Undecided));
-    Ok(writeln!(out, "\n{holds} properties hold, {fails} fail, {undecided} undecided")?)
+    let [holds, fails, undecided] =
+        [Verdict::Holds, Verdict::Fails, Verdict::Undecided].map(|verdict| exploration.with(verdict).count());
+    Ok(writeln!(out, "{holds} properties hold, {fails} fail, {undecided} undecided")?)
 }

@@ -3,6 +3,8 @@
 use super::explore::SpaceJson;
 use super::{Failure, Format, Outcome, verify_all, write_json};
 use crate::claims::verdict::Verdict;
+use crate::explore::spaces::{Space, VerifiedSpace};
+use crate::spec::state_spaces::SpaceFinding;
 use crate::suite::{Error, Suite};
 use crate::verified::Verified;
 use models::catalogue::ENTRIES;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 #[derive(Serialize)]
 struct VerifyJson {
     lessons: Vec<LessonJson>,
-    state_spaces: Vec<VerifiedSpace>,
+    state_spaces: Vec<SpaceReport>,
     totals: Totals,
 }
 
@@ -31,10 +33,12 @@ struct LessonJson {
 }
 
 #[derive(Serialize)]
-struct VerifiedSpace {
+struct SpaceReport {
     #[serde(flatten)]
     space: SpaceJson,
-    controls: usize,
+    /// Explorations without a mechanism; each has led to the counterexample that the spec records.
+    controls: Vec<String>,
+    findings: Vec<SpaceFinding>,
     failures: Vec<String>,
 }
 
@@ -76,9 +80,7 @@ pub(super) fn run(
     }
     let mut state_spaces = Vec::new();
     for (space, spec) in suite.spec.state_spaces.iter() {
-        let (exploration, failures) = space.verify(spec).map_err(Error::Call)?;
-        let space = SpaceJson::new(space, &exploration, false);
-        let verified = VerifiedSpace { space, controls: spec.controls.len(), failures };
+        let verified = SpaceReport::new(space, space.verify(spec).map_err(Error::Call)?, &spec.findings);
         totals.add_space(&verified);
         state_spaces.push(verified);
     }
@@ -116,6 +118,17 @@ impl LessonJson {
     }
 }
 
+impl SpaceReport {
+    fn new(space: Space, verified: VerifiedSpace, findings: &[SpaceFinding]) -> Self {
+        Self {
+            space: SpaceJson::new(space, &verified.main, false),
+            controls: verified.controls.into_iter().map(|(name, _)| name).collect(),
+            findings: findings.to_vec(),
+            failures: verified.failures,
+        }
+    }
+}
+
 impl Totals {
     fn add(&mut self, lesson: &LessonJson) {
         self.blocks += lesson.blocks;
@@ -127,11 +140,11 @@ impl Totals {
         self.failures += lesson.failures.len();
     }
 
-    fn add_space(&mut self, verified: &VerifiedSpace) {
+    fn add_space(&mut self, verified: &SpaceReport) {
         self.state_spaces += 1;
         self.distinct_states += verified.space.distinct_states;
         self.properties += verified.space.properties.len();
-        self.controls += verified.controls;
+        self.controls += verified.controls.len();
         self.failures += verified.failures.len();
     }
 }
@@ -139,7 +152,7 @@ impl Totals {
 fn write_human(
     out: &mut impl Write,
     lessons: &[LessonJson],
-    spaces: &[VerifiedSpace],
+    spaces: &[SpaceReport],
     totals: &Totals,
 ) -> Result<(), Failure> {
     let width = lessons.iter().map(|lesson| lesson.slug.len()).max().unwrap_or(0);
@@ -151,15 +164,18 @@ fn write_human(
             writeln!(out, "       {failure}")?;
         }
     }
-    for VerifiedSpace { space, controls, failures } in spaces {
+    for SpaceReport { space, controls, findings, failures } in spaces {
         let SpaceJson { model, distinct_states, properties, .. } = space;
         let (style, verdict) = if failures.is_empty() { (super::GOOD, "holds") } else { (super::BAD, "fails") };
-        let properties = properties.len();
+        let (properties, controls) = (properties.len(), controls.len());
         writeln!(
             out,
             "{style}{verdict:5}{style:#}  state space {model}: {properties} properties in {distinct_states} states, \
              {controls} controls"
         )?;
+        for SpaceFinding { lesson, section, says, .. } in findings {
+            writeln!(out, "       finding on {lesson}, {section}: {says}")?;
+        }
         for failure in failures {
             writeln!(out, "       {failure}")?;
         }

@@ -85,6 +85,47 @@ pub enum Verdict {
     Undecided,
 }
 
+impl Judged {
+    /// The claim, and where its condition must hold.
+    pub fn claim(&self) -> String {
+        let place = match self.kind {
+            Kind::Always => "always",
+            Kind::AtTheEnd => "at the end",
+            Kind::Sometimes => "sometimes",
+        };
+        format!("{place}: {}", self.name)
+    }
+
+    /// What the verdict rests on: the condition, and the timeline of the behaviour that shows it.
+    pub fn evidence(&self) -> Option<String> {
+        let Self { says, verdict, trace, .. } = self;
+        match (verdict, trace) {
+            (Verdict::Fails, Some(trace)) => Some(format!("failed condition: {says}\n\n{trace}")),
+            (Verdict::Fails, None) => Some(format!("in no state: {says}\n")),
+            (_, Some(trace)) => Some(format!("example: {says}\n\n{trace}")),
+            (_, None) => None,
+        }
+    }
+}
+
+impl Exploration {
+    /// The properties with a verdict.
+    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Judged> {
+        self.properties.iter().filter(move |property| property.verdict == verdict)
+    }
+}
+
+impl Verdict {
+    /// As it is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// Why nothing was explored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {

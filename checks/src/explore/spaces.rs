@@ -3,9 +3,12 @@
 use super::{Exploration, Limits, Refused, Search, Verdict, explore, serve};
 use crate::nearest::nearest;
 use crate::spec::state_spaces::{Expected, SpaceSpec};
+use crate::suite::replace_at;
 use models::parameters::Declaration;
 use models::state_spaces::{TransitionSystem, leader_election::LeaderElection};
+use rayon::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// A mechanism whose state space is explored.
@@ -49,23 +52,56 @@ impl Space {
         }
     }
 
-    /// Explores the space at the spec's bounds, then each of its controls; says what is not as recorded.
+    /// Explores the space at the spec's bounds, and each of its controls; says what is not as recorded.
     ///
     /// # Errors
     /// Bounds that cannot be read, or nothing to check.
-    pub fn verify(self, spec: &SpaceSpec) -> Result<(Exploration, Vec<String>), String> {
-        let explored = |without: &[String]| -> Result<Exploration, String> {
-            let system = self.prepare(&spec.parameters, without)?;
-            system.explore(Search::BreadthFirst, &Limits::default(), &mut |_| {}).map_err(|refused| refused.to_string())
-        };
-        let main = explored(&[])?;
-        let mut failures = differences(self.name(), &spec.expected, &main);
-        for control in &spec.controls {
-            let name = format!("{} without {}", self.name(), control.without.join(" and "));
-            failures.extend(differences(&name, &control.expected, &explored(&control.without)?));
-        }
-        Ok((main, failures))
+    pub fn verify(self, spec: &SpaceSpec) -> Result<VerifiedSpace, String> {
+        let none = (&[][..], &BTreeMap::new(), &spec.expected);
+        let controls = spec.controls.iter().map(|control| (&control.without[..], &control.set, &control.expected));
+        let runs: Vec<_> = [none].into_iter().chain(controls).collect();
+        let explored = runs.into_par_iter().map(|(without, set, expected)| {
+            let exploration = self.explore_with(&spec.parameters, set, without)?;
+            let name = match without {
+                [] => self.name().to_owned(),
+                _ => format!("{} without {}", self.name(), without.join(" and ")),
+            };
+            let differences = differences(&name, expected, &exploration);
+            Ok(((name, exploration), differences))
+        });
+        let explored = explored.collect::<Vec<Result<_, String>>>();
+        let (mut explored, failures): (Vec<_>, Vec<_>) =
+            explored.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let controls = explored.split_off(1);
+        let main = explored.remove(0).1;
+        Ok(VerifiedSpace { main, controls, failures: failures.concat() })
     }
+
+    fn explore_with(
+        self,
+        parameters: &Value,
+        set: &BTreeMap<String, Value>,
+        without: &[String],
+    ) -> Result<Exploration, String> {
+        let mut parameters = parameters.clone();
+        for (name, value) in set {
+            replace_at(&mut parameters, name, value.clone()).map_err(|error| format!("set {error}"))?;
+        }
+        let system = self.prepare(&parameters, without)?;
+        let explored = system.explore(Search::BreadthFirst, &Limits::default(), &mut |_| {});
+        explored.map_err(|refused| refused.to_string())
+    }
+}
+
+/// A space, explored with its mechanisms on, and without.
+#[derive(Debug)]
+pub struct VerifiedSpace {
+    /// With every mechanism.
+    pub main: Exploration,
+    /// Each control with its name, `leader-election without keys`.
+    pub controls: Vec<(String, Exploration)>,
+    /// What is not as the spec records it.
+    pub failures: Vec<String>,
 }
 
 /// A system that was read, whatever its type.

@@ -2,7 +2,7 @@
 
 use super::yaml::{YamlError, YamlFile};
 use crate::explore::spaces::Space;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct StateSpaces {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpaceSpec {
-    /// Bounds that take less than a second, and every mechanism on.
+    /// Bounds that take well under a second, and every mechanism on.
     pub parameters: Value,
     /// What is found with them.
     pub expected: Expected,
@@ -49,12 +49,15 @@ pub struct Expected {
 pub struct Control {
     /// Which.
     pub without: Vec<String>,
+    /// Other bounds, where the counterexample needs fewer or more states to be found.
+    #[serde(default)]
+    pub set: BTreeMap<String, Value>,
     /// What is found then.
     pub expected: Expected,
 }
 
 /// A statement of a lesson that holds for its schedule and not for every one.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpaceFinding {
     /// The lesson's slug.

@@ -62,8 +62,9 @@ impl LeaderElection {
     pub(super) fn show(&self, state: &State) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (id, node) in state.nodes.iter().enumerate() {
-            facts
-                .extend(node.leads.iter().map(|leadership| Fact::new(self.node(id), "leads with token", leadership.token)));
+            facts.extend(
+                node.leads.iter().map(|leadership| Fact::new(self.node(id), "leads with token", leadership.token)),
+            );
         }
         facts.push(Fact::new(self.record(), "holder", format!("node {}", state.record.holder + 1)));
         facts.push(Fact::new(self.record(), "token", state.record.token));
