@@ -5,4 +5,5 @@ mod command;
 mod document_check;
 mod published_tables;
 mod spec_loading;
+mod state_spaces;
 mod support;
