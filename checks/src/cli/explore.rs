@@ -1,15 +1,16 @@
 //! `coursecheck explore SPACE`
 
 use super::{Failure, Format, Outcome, write_json};
-use crate::explore::spaces::{Space, System};
+use crate::explore::spaces::{self, Space, System};
 use crate::explore::timeline::{Row, Trace};
 use crate::explore::{Exploration, Limits, Search, Verdict};
 use crate::spec::yaml;
-use crate::suite::{Error, Suite, replace_at};
+use crate::suite::{Error, Suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use models::state_spaces::Kind;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
@@ -26,6 +27,9 @@ pub(super) struct Arguments {
     /// Switches a mechanism off: fencing, trigger, keys, supervisor, the name of a subscription.
     #[arg(long, value_name = "MECHANISM")]
     without: Vec<String>,
+    /// Takes the spec's larger bounds, and compares what is found with what it records; takes minutes.
+    #[arg(long, conflicts_with_all = ["set", "without"])]
+    long: bool,
     /// Stops when so many states were looked at; the result is then bounded and no proof.
     #[arg(long, value_name = "NUMBER", default_value_t = 20_000_000)]
     max_states: usize,
@@ -67,7 +71,11 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> Result<Outcome, Failure> {
     let space = Space::find(&arguments.space).map_err(Error::Call)?;
-    let parameters = parameters(suite, space, &arguments.set)?;
+    let Some(spec) = suite.spec.state_spaces.get(space) else {
+        return Err(Error::Call(format!("{} has no bounds in the spec", space.name())).into());
+    };
+    let set = if arguments.long { spec.long.set.clone() } else { settings(&arguments.set)? };
+    let parameters = spaces::with(&spec.parameters, &set).map_err(|error| Error::Call(format!("--set {error}")))?;
     let system = space.prepare(&parameters, &arguments.without).map_err(Error::Call)?;
     if let Some(address) = &arguments.serve {
         return serve(&*system, address);
@@ -77,6 +85,11 @@ pub(super) fn run(
         Format::Json => write_json(out, &SpaceJson::new(space, &exploration, true))?,
         Format::Human => write_human(out, space, &arguments.without, &exploration)?,
     }
+    if arguments.long {
+        let differences = spaces::differences(space.name(), &spec.long.expected, &exploration);
+        differences.iter().for_each(|difference| anstream::eprintln!("coursecheck: {difference}"));
+        return Ok(if differences.is_empty() { Outcome::Holds } else { Outcome::Fails });
+    }
     let count = |verdict| exploration.with(verdict).count();
     Ok(match (count(Verdict::Fails), count(Verdict::Undecided)) {
         (1.., _) => Outcome::Fails,
@@ -85,18 +98,16 @@ pub(super) fn run(
     })
 }
 
-/// The spec's bounds and switches, some of them replaced.
-fn parameters(suite: &Suite, space: Space, set: &[String]) -> Result<Value, Error> {
-    let spec = suite.spec.state_spaces.get(space);
-    let mut parameters = spec.map(|spec| spec.parameters.clone()).unwrap_or_default();
-    for argument in set {
-        let Some((name, text)) = argument.split_once('=') else {
-            return Err(Error::Call(format!("--set {argument}: expected NAME=VALUE")));
-        };
-        let replaced = yaml::value(text).and_then(|value| replace_at(&mut parameters, name, value));
-        replaced.map_err(|error| Error::Call(format!("--set {error}")))?;
-    }
-    Ok(parameters)
+/// Reads `NAME=VALUE` arguments.
+fn settings(arguments: &[String]) -> Result<BTreeMap<String, Value>, Error> {
+    let setting = |argument: &String| {
+        let (name, text) = argument.split_once('=').ok_or("expected NAME=VALUE")?;
+        Ok((name.to_owned(), yaml::value(text)?))
+    };
+    let read = |argument: &String| {
+        setting(argument).map_err(|error: String| Error::Call(format!("--set {argument}: {error}")))
+    };
+    arguments.iter().map(read).collect()
 }
 
 /// Explores, with the progress on a terminal. The first Ctrl-C ends the search and reports what it saw by then.

@@ -83,14 +83,22 @@ impl Space {
         set: &BTreeMap<String, Value>,
         without: &[String],
     ) -> Result<Exploration, String> {
-        let mut parameters = parameters.clone();
-        for (name, value) in set {
-            replace_at(&mut parameters, name, value.clone()).map_err(|error| format!("set {error}"))?;
-        }
-        let system = self.prepare(&parameters, without)?;
+        let system = self.prepare(&with(parameters, set)?, without)?;
         let explored = system.explore(Search::BreadthFirst, &Limits::default(), &mut |_| {});
         explored.map_err(|refused| refused.to_string())
     }
+}
+
+/// Bounds and switches, some of them replaced.
+///
+/// # Errors
+/// A name that is none of them.
+pub fn with(parameters: &Value, set: &BTreeMap<String, Value>) -> Result<Value, String> {
+    let mut parameters = parameters.clone();
+    for (name, value) in set {
+        replace_at(&mut parameters, name, value.clone())?;
+    }
+    Ok(parameters)
 }
 
 /// A space, explored with its mechanisms on, and without.
@@ -156,7 +164,7 @@ fn prepare<S: TransitionSystem>(parameters: &Value, without: &[String]) -> Resul
 }
 
 /// How an exploration differs from what is recorded of it.
-fn differences(name: &str, expected: &Expected, found: &Exploration) -> Vec<String> {
+pub fn differences(name: &str, expected: &Expected, found: &Exploration) -> Vec<String> {
     let mut differences = Vec::new();
     if !found.complete {
         differences.push(format!("{name}: not every state was looked at"));

@@ -23,6 +23,8 @@ pub struct SpaceSpec {
     pub parameters: Value,
     /// What is found with them.
     pub expected: Expected,
+    /// Larger bounds, explored only when asked for.
+    pub long: Long,
     /// The same with mechanisms off: each must lead to a counterexample.
     pub controls: Vec<Control>,
     /// What this says about the lessons.
@@ -41,6 +43,16 @@ pub struct Expected {
     /// The properties that do not hold; all others do.
     #[serde(default)]
     pub fails: Vec<String>,
+}
+
+/// The space at larger bounds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Long {
+    /// What is larger.
+    pub set: BTreeMap<String, Value>,
+    /// What is found then.
+    pub expected: Expected,
 }
 
 /// The space with mechanisms switched off.
