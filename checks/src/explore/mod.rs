@@ -182,7 +182,7 @@ pub fn explore<S: TransitionSystem>(
 /// As [`explore`].
 pub fn serve<S: TransitionSystem>(system: &S, address: std::net::SocketAddr) -> Result<(), Refused> {
     refuse(system)?;
-    Explored::for_people(system.clone()).checker().serve(address);
+    Explored::new(system.clone(), Limits::default()).checker().serve(address);
     Ok(())
 }
 

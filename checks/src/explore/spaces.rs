@@ -38,7 +38,7 @@ impl Space {
         let names = || Self::ALL.iter().map(|space| space.name().to_owned());
         found.ok_or_else(|| {
             let known: Vec<String> = names().collect();
-            format!("no state space `{name}`{}; there are: {}", nearest(name, names()), known.join(", "))
+            format!("no state space `{name}` (there are {}){}", known.join(", "), nearest(name, names()))
         })
     }
 
@@ -156,7 +156,7 @@ fn prepare<S: TransitionSystem>(parameters: &Value, without: &[String]) -> Resul
         let names: Vec<String> = mechanisms.iter().map(|(name, _)| name.clone()).collect();
         let Some((_, rest)) = mechanisms.into_iter().find(|(known, _)| known == name) else {
             let near = nearest(name, names.iter().cloned());
-            return Err(format!("no mechanism `{name}` to go without{near}; there are: {}", names.join(", ")));
+            return Err(format!("no mechanism `{name}` to go without (there are {}){near}", names.join(", ")));
         };
         system = rest;
     }
@@ -165,10 +165,10 @@ fn prepare<S: TransitionSystem>(parameters: &Value, without: &[String]) -> Resul
 
 /// How an exploration differs from what is recorded of it.
 pub fn differences(name: &str, expected: &Expected, found: &Exploration) -> Vec<String> {
-    let mut differences = Vec::new();
     if !found.complete {
-        differences.push(format!("{name}: not every state was looked at"));
+        return vec![format!("{name}: not every state was looked at")];
     }
+    let mut differences = Vec::new();
     for (what, expected, found) in [
         ("distinct states", expected.distinct_states, found.distinct_states),
         ("actions deep", expected.depth, found.depth),

@@ -14,8 +14,6 @@ pub(super) struct Explored<S: TransitionSystem> {
     properties: Vec<Property<S>>,
     /// Which properties have their trace: the first found is the shortest, and no later one may replace it.
     traced: Vec<AtomicBool>,
-    /// Answers every question afresh, as often as somebody browses through a state.
-    for_people: bool,
     limits: Limits,
     limited: AtomicBool,
     expanded: AtomicUsize,
@@ -30,17 +28,12 @@ impl<S: TransitionSystem> Explored<S> {
             traced: properties.iter().map(|_| AtomicBool::new(false)).collect(),
             properties,
             system,
-            for_people: false,
             limits,
             limited: AtomicBool::new(true),
             expanded: AtomicUsize::new(0),
             ends: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
         }
-    }
-
-    pub(super) fn for_people(system: S) -> Self {
-        Self { for_people: true, ..Self::new(system, Limits::default()) }
     }
 
     /// Whether a state was left without its actions.
@@ -63,7 +56,7 @@ impl<S: TransitionSystem> Explored<S> {
             return true;
         };
         let nothing_to_report = property.kind != Kind::Sometimes;
-        if !self.for_people && traced.load(Ordering::Relaxed) {
+        if traced.load(Ordering::Relaxed) {
             return nothing_to_report;
         }
         let holds = (property.condition)(&self.system, state);
@@ -111,10 +104,6 @@ impl<S: TransitionSystem> Model for Explored<S> {
         });
         let whole = stateright::Property::always("every reachable state is looked at", |_, _| true);
         watched.chain([whole]).collect()
-    }
-
-    fn format_action(&self, action: &S::Action) -> String {
-        format!("{action:?}")
     }
 
     fn format_step(&self, state: &S::State, action: S::Action) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The state spaces: their bounds, and what exploring them must find.
 
 use super::yaml::{YamlError, YamlFile};
-use crate::explore::spaces::Space;
+use crate::explore::spaces::{self, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,21 +102,36 @@ impl StateSpaces {
         let mut spaces = BTreeMap::new();
         for (name, spec) in file.read::<BTreeMap<String, SpaceSpec>>()? {
             let space = Space::find(&name).map_err(|message| file.at(&name, message))?;
+            let prepared = |set: &BTreeMap<String, Value>, without: &[String]| {
+                spaces::with(&spec.parameters, set).and_then(|parameters| space.prepare(&parameters, without))
+            };
+            let refuse = |place: &str, message: String| Err(file.at(&format!("{name}.{place}"), message));
+            if let Err(message) = prepared(&BTreeMap::new(), &[]) {
+                return refuse("parameters", message);
+            }
+            if let Err(message) = prepared(&spec.long.set, &[]) {
+                return refuse("long.set", message);
+            }
             for (i, control) in spec.controls.iter().enumerate() {
+                if let Err(message) = prepared(&control.set, &control.without) {
+                    return refuse(&format!("controls.{i}"), message);
+                }
                 if control.without.is_empty() || control.expected.fails.is_empty() {
                     let message = "expected a mechanism in `without`, and a property in `fails`";
-                    return Err(file.at(&format!("{name}.controls.{i}"), message));
+                    return refuse(&format!("controls.{i}"), message.to_owned());
                 }
             }
             for (i, finding) in spec.findings.iter().enumerate() {
-                let place = format!("{name}.findings.{i}");
+                let place = format!("findings.{i}");
                 if models::catalogue::find(&finding.lesson).is_none() {
-                    return Err(file.at(&format!("{place}.lesson"), "expected the slug of a lesson of either course"));
+                    let message = "expected the slug of a lesson of either course";
+                    return refuse(&format!("{place}.lesson"), message.to_owned());
                 }
                 let shows = |control: &&Control| control.without == finding.without;
                 let control = spec.controls.iter().find(shows).map(|control| &control.expected.fails);
                 if !control.is_some_and(|fails| fails.contains(&finding.fails)) {
-                    return Err(file.at(&place, "expected the `without` of a control and one of its `fails`"));
+                    let message = "expected the `without` of a control and one of its `fails`";
+                    return refuse(&place, message.to_owned());
                 }
             }
             spaces.insert(space, spec);
