@@ -106,6 +106,14 @@ fn the_spec_verifies() {
     assert_eq!(keys(lesson), ["slug", "blocks", "figures", "claims", "invariants", "verdict", "failures"]);
     assert_eq!(keys(&lesson["claims"]), ["holds", "refuted", "fragile", "not_checked", "fails"]);
     assert_eq!(lesson["verdict"], "holds");
+    let space = &report["state_spaces"][0];
+    let explored = ["model", "bounds", "complete", "distinct_states", "depth", "properties"];
+    assert_eq!(keys(space), [&explored[..], &["controls", "findings", "failures"]].concat());
+    assert_eq!(keys(&space["properties"][0]), ["name", "kind", "verdict"]);
+    let count = |name: &str| report["totals"][name].as_u64().unwrap();
+    assert_eq!(count("state_spaces"), checks::explore::spaces::Space::ALL.len() as u64);
+    assert!(count("distinct_states") >= space["distinct_states"].as_u64().unwrap());
+    assert!(count("properties") > 10 && count("controls") > 5);
 }
 
 #[test]
