@@ -172,7 +172,7 @@ impl Lesson for Parameters {
         d.integer("read_threshold", self.read_threshold, 1..=1_000_000);
 
         let most_calls = self.allowed(ALL_LAYERS).min(self.rounds) as f64;
-        d.steps("rounds", 16.0 * self.rounds as f64 * (1.0 + self.event_mean() * most_calls));
+        d.steps("rounds", 32.0 * self.rounds as f64 * (1.0 + self.event_mean() * most_calls));
     }
 
     fn report(&self) -> Report {
