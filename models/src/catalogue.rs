@@ -133,7 +133,7 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<rp::retries_and_storm_risk::Parameters>(),
     ),
     modelled(entry(R, 5, "timeout-budgets", "Timeout Budgets"), Model::of::<rp::timeout_budgets::Parameters>()),
-    entry(R, 6, "backpressure", "Backpressure"),
+    modelled(entry(R, 6, "backpressure", "Backpressure"), Model::of::<rp::backpressure::Parameters>()),
     entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
     entry(R, 8, "graceful-degradation", "Graceful Degradation"),
     entry(R, 9, "failover-design", "Failover Design"),

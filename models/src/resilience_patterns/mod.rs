@@ -1,5 +1,6 @@
 //! The lessons of *Resilience and Reliability* that have a model, one file each.
 
+pub mod backpressure;
 pub mod bulkhead_pattern;
 pub mod circuit_breaker;
 pub mod retries_and_storm_risk;
