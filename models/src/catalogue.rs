@@ -138,7 +138,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
         Model::of::<rp::throttling_and_load_shedding::Parameters>(),
     ),
-    entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+    modelled(
+        entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+        Model::of::<rp::graceful_degradation::Parameters>(),
+    ),
     entry(R, 9, "failover-design", "Failover Design"),
     entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
     entry(R, 11, "recovery-objectives", "Recovery Objectives"),
