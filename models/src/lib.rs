@@ -6,6 +6,7 @@
 
 pub mod application_layer;
 pub mod arrivals;
+pub mod backlog;
 pub mod catalogue;
 pub mod figures;
 pub mod numbers;
