@@ -135,8 +135,14 @@ pub static ENTRIES: &[Entry] = &[
     ),
     modelled(entry(R, 5, "timeout-budgets", "Timeout Budgets"), Model::of::<rp::timeout_budgets::Parameters>()),
     modelled(entry(R, 6, "backpressure", "Backpressure"), Model::of::<rp::backpressure::Parameters>()),
-    modelled(entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"), Model::of::<rp::throttling_and_load_shedding::Parameters>()),
-    modelled(entry(R, 8, "graceful-degradation", "Graceful Degradation"), Model::of::<rp::graceful_degradation::Parameters>()),
+    modelled(
+        entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
+        Model::of::<rp::throttling_and_load_shedding::Parameters>(),
+    ),
+    modelled(
+        entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+        Model::of::<rp::graceful_degradation::Parameters>(),
+    ),
     modelled(entry(R, 9, "failover-design", "Failover Design"), Model::of::<rp::failover_design::Parameters>()),
     modelled(
         entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
