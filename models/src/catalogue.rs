@@ -140,7 +140,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 13, "deployment-stamps-and-geo-replicas", "Deployment Stamps and Geo-Replicas"),
     entry(R, 14, "disaster-recovery-drill", "Disaster Recovery Drill"),
     entry(R, 15, "idempotent-operations", "Idempotent Operations"),
-    entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+    modelled(
+        entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+        Model::of::<rp::compensating_transactions::Parameters>(),
+    ),
     entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
     entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
     entry(R, 19, "external-configuration-store", "External Configuration Store"),
