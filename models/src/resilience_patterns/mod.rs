@@ -4,6 +4,7 @@ pub mod backpressure;
 pub mod bulkhead_pattern;
 pub mod circuit_breaker;
 pub mod claim_check_pattern;
+pub mod compensating_transactions;
 pub mod deployment_stamps_and_geo_replicas;
 pub mod disaster_recovery_drill;
 pub mod external_configuration_store;
