@@ -227,7 +227,9 @@ struct Counts {
     calls: u64,
     event_slot_rounds: u64,
     opens: u64,
+    /// When the failure begins: what the breaker does, and what was counted so far.
     rejects_at_failure: bool,
+    calls_at_failure: u64,
     slot_rounds_at_failure: u64,
     /// First opening after the failure began.
     detection: Option<Detection>,
@@ -272,6 +274,7 @@ impl Parameters {
             }
             if now == self.failure_start {
                 counts.rejects_at_failure = breaker.as_ref().is_some_and(Breaker::rejects);
+                counts.calls_at_failure = counts.calls;
                 counts.slot_rounds_at_failure = counts.event_slot_rounds;
             }
             tracking_due += self.tracking_rate / self.rounds_per_second();
@@ -391,6 +394,7 @@ impl Lesson for Parameters {
         block.fixed("scaled.tracking_rescued", rescued * scale, 0);
 
         let mut report = Report::default();
+        report.fact("calls_before_failure", slowdown.plain.calls_at_failure);
         for (row, run) in (1..).step_by(2).zip(&runs) {
             report.fact(format!("rows.{}.none", run.mode.name()), row);
             report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
