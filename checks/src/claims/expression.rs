@@ -6,6 +6,7 @@
 use crate::suite::{Error, Overrides, Run, Suite};
 use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
+use models::catalogue;
 use models::figures::{Fact, Number};
 use models::numbers;
 use std::collections::BTreeMap;
@@ -268,6 +269,10 @@ fn values(value: &Value, pattern: &str) -> Result<Vec<Value>, minijinja::Error> 
 
 /// What expressions can call besides `rerun`, `sweep` and `lesson`.
 fn add_filters(environment: &mut Environment<'static>) {
+    environment.add_function("lesson_number", |slug: &str| {
+        let entry = catalogue::find(slug).ok_or_else(|| invalid(format!("no lesson `{slug}`")))?;
+        Ok(entry.number)
+    });
     environment.add_function("values", |tree: Value, pattern: &str| {
         let found = values(&tree, pattern)?;
         if found.is_empty() { Err(invalid(format!("nothing matches `{pattern}`"))) } else { Ok(found) }

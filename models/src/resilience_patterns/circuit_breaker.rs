@@ -25,6 +25,8 @@ pub struct Parameters {
     tracking_hold: u64,
     event_rate: f64,
     modes: Modes,
+    /// Whether the breaker learns a call's outcome when the slot is given back, or already when the call is made.
+    outcome_on_return: bool,
     rule: WindowRatio,
     rules: Vec<NamedRule>,
     longer_open_rounds: u64,
@@ -124,11 +126,18 @@ struct Breaker {
     state: State,
     consecutive: u64,
     window: VecDeque<bool>,
+    /// Calls since the last transition whose outcome is not known yet.
+    in_flight: Vec<Call>,
+}
+
+struct Call {
+    returns: u64,
+    failed: bool,
 }
 
 impl Breaker {
     fn new(rule: Rule) -> Self {
-        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
+        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new(), in_flight: Vec::new() }
     }
 
     fn start_round(&mut self, now: u64) {
@@ -137,8 +146,18 @@ impl Breaker {
         }
     }
 
-    fn is_open(&self) -> bool {
-        matches!(self.state, State::Open { .. })
+    /// Half-open, everything waits for the one call that was let through.
+    fn rejects(&self) -> bool {
+        match self.state {
+            State::Closed => false,
+            State::Open { .. } => true,
+            State::HalfOpen => !self.in_flight.is_empty(),
+        }
+    }
+
+    fn next_returned(&mut self, now: u64) -> Option<Call> {
+        let at = self.in_flight.iter().position(|call| call.returns <= now)?;
+        Some(self.in_flight.remove(at))
     }
 
     /// Takes the outcome of one call; true if it opens the breaker.
@@ -177,6 +196,7 @@ impl Breaker {
     fn forget(&mut self) {
         self.consecutive = 0;
         self.window.clear();
+        self.in_flight.clear();
     }
 }
 
@@ -208,6 +228,10 @@ struct Counts {
     calls: u64,
     event_slot_rounds: u64,
     opens: u64,
+    /// When the failure begins: what the breaker does, and what was counted so far.
+    rejects_at_failure: bool,
+    calls_at_failure: u64,
+    slot_rounds_at_failure: u64,
     /// First opening after the failure began.
     detection: Option<Detection>,
 }
@@ -237,15 +261,27 @@ impl Parameters {
         let mut pool = SlotPool::new(self.slots);
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
+<<<<<<< HEAD
         let mut slot_rounds_at_failure = 0;
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
+=======
+        let (mut tracking_due, mut events_due) = (0.0, 0.0);
+>>>>>>> claims-cb
 
         for now in 0..self.rounds {
-            if now == self.failure_start {
-                slot_rounds_at_failure = counts.event_slot_rounds;
-            }
+            let failing = mode != Mode::Healthy && now >= self.failure_start;
             if let Some(breaker) = &mut breaker {
                 breaker.start_round(now);
+                while let Some(Call { failed, .. }) = breaker.next_returned(now) {
+                    if breaker.observe(now, failed) {
+                        counts.opened(failing.then(|| now - self.failure_start));
+                    }
+                }
+            }
+            if now == self.failure_start {
+                counts.rejects_at_failure = breaker.as_ref().is_some_and(Breaker::rejects);
+                counts.calls_at_failure = counts.calls;
+                counts.slot_rounds_at_failure = counts.event_slot_rounds;
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
@@ -253,13 +289,12 @@ impl Parameters {
             arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
-            let failing = mode != Mode::Healthy && now >= self.failure_start;
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
             for flow in arrivals {
                 match flow {
                     Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
-                    Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
+                    Flow::Event if breaker.as_ref().is_some_and(Breaker::rejects) => {
                         counts.event_rejected += 1;
                         pool.acquire(now, REJECTION_HOLD);
                     }
@@ -276,14 +311,10 @@ impl Parameters {
                         let Some(breaker) = &mut breaker else {
                             continue;
                         };
-                        if breaker.observe(now, failed) {
-                            counts.opens += 1;
-                            if failing {
-                                counts.detection.get_or_insert(Detection {
-                                    round: now - self.failure_start,
-                                    slot_rounds: counts.event_slot_rounds - slot_rounds_at_failure,
-                                });
-                            }
+                        if self.outcome_on_return {
+                            breaker.in_flight.push(Call { returns: now + hold, failed });
+                        } else if breaker.observe(now, failed) {
+                            counts.opened(failing.then(|| now - self.failure_start));
                         }
                     }
                 }
@@ -312,6 +343,7 @@ impl Lesson for Parameters {
                 d.group(mode.name(), |d| self.modes.of(mode).declare(d));
             }
         });
+        d.flag("outcome_on_return", self.outcome_on_return);
         d.group("rule", |d| self.rule.declare(d));
         d.list("rules", &self.rules, 3..=3, |d, i, rule| d.group(i, |d| rule.declare(d)));
         d.integer("longer_open_rounds", self.longer_open_rounds, 1..=1_000_000);
@@ -360,6 +392,13 @@ impl Lesson for Parameters {
         block.fixed("scaled.calls_saved", saved * scale, 0);
         block.fixed("scaled.tracking_rescued", rescued * scale, 0);
 
+        let mut report = Report::default();
+        report.fact("calls_before_failure", slowdown.plain.calls_at_failure);
+        for (row, run) in (1..).step_by(2).zip(&runs) {
+            report.fact(format!("rows.{}.none", run.mode.name()), row);
+            report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
+        }
+
         for NamedRule { name, opens_on } in &self.rules {
             for mode in Mode::ALL {
                 let row = format!("rules.{name}.{}", mode.name());
@@ -381,6 +420,8 @@ impl Lesson for Parameters {
                     Mode::Slowdown | Mode::Down => None,
                 };
                 block.plain(format!("{row}.rejected_valid"), lost);
+                report.fact(format!("{row}.rejected"), run.event_rejected);
+                report.fact(format!("{row}.rejects_at_failure"), run.rejects_at_failure);
             }
         }
 
@@ -395,7 +436,8 @@ impl Lesson for Parameters {
             block.plain("sensitivity.rejected", rejected(*low));
             block.plain("sensitivity.rejected_longer", rejected(low.with_open_rounds(longer)));
         }
-        Report::new([block])
+        report.blocks.push(block);
+        report
     }
 }
 
@@ -459,6 +501,15 @@ impl Pair {
 }
 
 impl Counts {
+    /// `round` counts from the failure's begin; none before it.
+    fn opened(&mut self, round: Option<u64>) {
+        self.opens += 1;
+        if let Some(round) = round {
+            let slot_rounds = self.event_slot_rounds - self.slot_rounds_at_failure;
+            self.detection.get_or_insert(Detection { round, slot_rounds });
+        }
+    }
+
     fn publish(&self, block: &mut Block, row: &str) {
         block.plain(format!("{row}.tracking_responses"), self.tracking_responses);
         block.plain(format!("{row}.tracking_no_slot"), self.tracking_no_slot);
