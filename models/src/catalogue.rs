@@ -165,7 +165,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 15, "idempotent-operations", "Idempotent Operations"),
         Model::of::<rp::idempotent_operations::Parameters>(),
     ),
-    modelled(entry(R, 16, "compensating-transactions", "Compensating Transactions"), Model::of::<rp::compensating_transactions::Parameters>()),
+    modelled(
+        entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+        Model::of::<rp::compensating_transactions::Parameters>(),
+    ),
     modelled(
         entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
         Model::of::<rp::claim_check_pattern::Parameters>(),

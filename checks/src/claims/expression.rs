@@ -52,10 +52,10 @@ impl Evaluator {
         let reruns = Reruns { suite: Arc::clone(suite), slug: slug.to_owned(), done: Arc::default() };
         let other = reruns.clone();
         environment.add_function("lesson", move |slug: &str| other.run(slug, &Overrides::new()));
-        let swept = reruns.clone();
-        environment.add_function("sweep", move |name: &str, values: Vec<Value>, path: &str| {
+        let varied = reruns.clone();
+        environment.add_function("vary", move |name: &str, values: Vec<Value>, path: &str| {
             let one =
-                |value: &Value| look_up(&swept.run(&swept.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
+                |value: &Value| look_up(&varied.run(&varied.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
             values.iter().map(one).collect::<Result<Vec<_>, _>>()
         });
         environment.add_function("rerun", move |set: Kwargs| {
@@ -267,7 +267,7 @@ fn values(value: &Value, pattern: &str) -> Result<Vec<Value>, minijinja::Error> 
     }
 }
 
-/// What expressions can call besides `rerun`, `sweep` and `lesson`.
+/// What expressions can call besides `rerun`, `vary` and `lesson`.
 fn add_filters(environment: &mut Environment<'static>) {
     environment.add_function("lesson_number", |slug: &str| {
         let entry = catalogue::find(slug).ok_or_else(|| invalid(format!("no lesson `{slug}`")))?;

@@ -25,8 +25,6 @@ pub struct Parameters {
     tracking_hold: u64,
     event_rate: f64,
     modes: Modes,
-    /// Whether the breaker learns a call's outcome when the slot is given back, or already when the call is made.
-    outcome_on_return: bool,
     rule: WindowRatio,
     rules: Vec<NamedRule>,
     longer_open_rounds: u64,
@@ -126,18 +124,11 @@ struct Breaker {
     state: State,
     consecutive: u64,
     window: VecDeque<bool>,
-    /// Calls since the last transition whose outcome is not known yet.
-    in_flight: Vec<Call>,
-}
-
-struct Call {
-    returns: u64,
-    failed: bool,
 }
 
 impl Breaker {
     fn new(rule: Rule) -> Self {
-        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new(), in_flight: Vec::new() }
+        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
     }
 
     fn start_round(&mut self, now: u64) {
@@ -146,18 +137,8 @@ impl Breaker {
         }
     }
 
-    /// Half-open, everything waits for the one call that was let through.
-    fn rejects(&self) -> bool {
-        match self.state {
-            State::Closed => false,
-            State::Open { .. } => true,
-            State::HalfOpen => !self.in_flight.is_empty(),
-        }
-    }
-
-    fn next_returned(&mut self, now: u64) -> Option<Call> {
-        let at = self.in_flight.iter().position(|call| call.returns <= now)?;
-        Some(self.in_flight.remove(at))
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
     }
 
     /// Takes the outcome of one call; true if it opens the breaker.
@@ -196,7 +177,6 @@ impl Breaker {
     fn forget(&mut self) {
         self.consecutive = 0;
         self.window.clear();
-        self.in_flight.clear();
     }
 }
 
@@ -228,12 +208,17 @@ struct Counts {
     calls: u64,
     event_slot_rounds: u64,
     opens: u64,
-    /// When the failure begins: what the breaker does, and what was counted so far.
-    rejects_at_failure: bool,
-    calls_at_failure: u64,
-    slot_rounds_at_failure: u64,
+    at_failure: AtFailure,
     /// First opening after the failure began.
     detection: Option<Detection>,
+}
+
+/// How things stood when the failure began.
+#[derive(Debug, Default)]
+struct AtFailure {
+    is_open: bool,
+    calls: u64,
+    event_slot_rounds: u64,
 }
 
 #[derive(Debug)]
@@ -261,27 +246,18 @@ impl Parameters {
         let mut pool = SlotPool::new(self.slots);
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
-<<<<<<< HEAD
-        let mut slot_rounds_at_failure = 0;
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
-=======
-        let (mut tracking_due, mut events_due) = (0.0, 0.0);
->>>>>>> claims-cb
 
         for now in 0..self.rounds {
-            let failing = mode != Mode::Healthy && now >= self.failure_start;
             if let Some(breaker) = &mut breaker {
                 breaker.start_round(now);
-                while let Some(Call { failed, .. }) = breaker.next_returned(now) {
-                    if breaker.observe(now, failed) {
-                        counts.opened(failing.then(|| now - self.failure_start));
-                    }
-                }
             }
             if now == self.failure_start {
-                counts.rejects_at_failure = breaker.as_ref().is_some_and(Breaker::rejects);
-                counts.calls_at_failure = counts.calls;
-                counts.slot_rounds_at_failure = counts.event_slot_rounds;
+                counts.at_failure = AtFailure {
+                    is_open: breaker.as_ref().is_some_and(Breaker::is_open),
+                    calls: counts.calls,
+                    event_slot_rounds: counts.event_slot_rounds,
+                };
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
@@ -289,12 +265,13 @@ impl Parameters {
             arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
+            let failing = mode != Mode::Healthy && now >= self.failure_start;
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
             for flow in arrivals {
                 match flow {
                     Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
-                    Flow::Event if breaker.as_ref().is_some_and(Breaker::rejects) => {
+                    Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
                         counts.event_rejected += 1;
                         pool.acquire(now, REJECTION_HOLD);
                     }
@@ -311,10 +288,14 @@ impl Parameters {
                         let Some(breaker) = &mut breaker else {
                             continue;
                         };
-                        if self.outcome_on_return {
-                            breaker.in_flight.push(Call { returns: now + hold, failed });
-                        } else if breaker.observe(now, failed) {
-                            counts.opened(failing.then(|| now - self.failure_start));
+                        if breaker.observe(now, failed) {
+                            counts.opens += 1;
+                            if failing {
+                                counts.detection.get_or_insert(Detection {
+                                    round: now - self.failure_start,
+                                    slot_rounds: counts.event_slot_rounds - counts.at_failure.event_slot_rounds,
+                                });
+                            }
                         }
                     }
                 }
@@ -343,7 +324,6 @@ impl Lesson for Parameters {
                 d.group(mode.name(), |d| self.modes.of(mode).declare(d));
             }
         });
-        d.flag("outcome_on_return", self.outcome_on_return);
         d.group("rule", |d| self.rule.declare(d));
         d.list("rules", &self.rules, 3..=3, |d, i, rule| d.group(i, |d| rule.declare(d)));
         d.integer("longer_open_rounds", self.longer_open_rounds, 1..=1_000_000);
@@ -393,7 +373,7 @@ impl Lesson for Parameters {
         block.fixed("scaled.tracking_rescued", rescued * scale, 0);
 
         let mut report = Report::default();
-        report.fact("calls_before_failure", slowdown.plain.calls_at_failure);
+        report.fact("calls_before_failure", slowdown.plain.at_failure.calls);
         for (row, run) in (1..).step_by(2).zip(&runs) {
             report.fact(format!("rows.{}.none", run.mode.name()), row);
             report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
@@ -421,7 +401,7 @@ impl Lesson for Parameters {
                 };
                 block.plain(format!("{row}.rejected_valid"), lost);
                 report.fact(format!("{row}.rejected"), run.event_rejected);
-                report.fact(format!("{row}.rejects_at_failure"), run.rejects_at_failure);
+                report.fact(format!("{row}.rejects_at_failure"), run.at_failure.is_open);
             }
         }
 
@@ -501,15 +481,6 @@ impl Pair {
 }
 
 impl Counts {
-    /// `round` counts from the failure's begin; none before it.
-    fn opened(&mut self, round: Option<u64>) {
-        self.opens += 1;
-        if let Some(round) = round {
-            let slot_rounds = self.event_slot_rounds - self.slot_rounds_at_failure;
-            self.detection.get_or_insert(Detection { round, slot_rounds });
-        }
-    }
-
     fn publish(&self, block: &mut Block, row: &str) {
         block.plain(format!("{row}.tracking_responses"), self.tracking_responses);
         block.plain(format!("{row}.tracking_no_slot"), self.tracking_no_slot);
