@@ -45,7 +45,8 @@ impl Evaluator {
     /// # Errors
     /// A figure whose name is also a group, or taken twice.
     pub fn new(suite: &Arc<Suite>, slug: &str, run: &Run) -> Result<Self, Error> {
-        let scope = scope(suite, run).map_err(|name| Error::Call(format!("{slug}: figure `{name}` is named twice")))?;
+        let scope =
+            scope(suite, run).map_err(|name| Error::Call(format!("{slug}: the name `{name}` is taken twice")))?;
         let mut environment = Environment::empty();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         add_filters(&mut environment);
@@ -151,7 +152,7 @@ impl Reruns {
             return Ok(known.clone());
         }
         let run = self.suite.refuse_unknown(slug, set).and_then(|()| self.suite.run(slug, set)).map_err(invalid)?;
-        let scope = scope(&self.suite, &run).map_err(|name| invalid(format!("figure `{name}` is named twice")))?;
+        let scope = scope(&self.suite, &run).map_err(|name| invalid(format!("the name `{name}` is taken twice")))?;
         done.insert(key, scope.clone());
         Ok(scope)
     }
@@ -165,9 +166,17 @@ fn plain(value: &Value) -> Result<serde_json::Value, minijinja::Error> {
     serde_json::to_value(value).map_err(invalid)
 }
 
+/// What expressions can call.
+const FUNCTIONS: [&str; 10] =
+    ["rerun", "vary", "lesson", "lesson_number", "values", "rises", "falls", "never_rises", "never_falls", "all_equal"];
+
 /// Everything an expression can name.
 fn scope(suite: &Suite, run: &Run) -> Result<Value, String> {
     let mut root = Tree::default();
+    for function in FUNCTIONS {
+        // A figure of that name would hide the function.
+        root.insert(function, Value::UNDEFINED)?;
+    }
     for figure in run.report.figures().filter(|figure| !figure.name.starts_with("parameters.")) {
         root.insert(&figure.name, number(figure.value))?;
     }
@@ -179,6 +188,7 @@ fn scope(suite: &Suite, run: &Run) -> Result<Value, String> {
         let value = suite.assumed(&name).map_err(|error| error.to_string())?;
         root.insert(&name, Value::from(Serde(value)))?;
     }
+    root.0.retain(|name, _| !FUNCTIONS.contains(&name.as_str()));
     Ok(root.into())
 }
 
