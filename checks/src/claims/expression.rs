@@ -3,6 +3,7 @@
 //! Names are a lesson's figures and facts (`runs.slowdown.none.calls`), its `parameters`, and the assumptions
 //! (`AY2.slots`). Division is true division, integers and doubles mix, a name that is not there is an error.
 
+use super::comparison::{self, Comparison};
 use crate::suite::{Error, Overrides, Run, Suite};
 use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
@@ -71,7 +72,7 @@ impl Evaluator {
     /// # Errors
     /// What is wrong with it: syntax, a name that is not there, a division by zero.
     pub fn evaluate(&self, expression: &str) -> Result<Computed, String> {
-        refuse_chained_comparison(expression)?;
+        comparison::find(expression)?;
         let compiled = self.environment.compile_expression(expression).map_err(|error| explain(&error))?;
         let value = compiled.eval(&self.scope).map_err(|error| explain(&error))?;
         match value.kind() {
@@ -79,6 +80,13 @@ impl Evaluator {
             ValueKind::Number => f64::try_from(value).map(Computed::Number).map_err(|error| explain(&error)),
             _ => Ok(Computed::Other(value.to_string())),
         }
+    }
+
+    /// Both sides of a comparison, as values: `213 <= 1016`.
+    pub fn sides(&self, expression: &str) -> Option<String> {
+        let Comparison { left, operator, right } = comparison::find(expression).ok().flatten()?;
+        let (left, right) = (self.evaluate(left).ok()?, self.evaluate(right).ok()?);
+        Some(format!("{left} {operator} {right}"))
     }
 
     /// The names that an expression reads, with their values.
@@ -94,46 +102,6 @@ impl Evaluator {
 
 fn explain(error: &minijinja::Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
-}
-
-/// `1 < 2 < 3` would compare a truth value with 3.
-fn refuse_chained_comparison(expression: &str) -> Result<(), String> {
-    let mut compared = vec![false];
-    let mut quote = None;
-    let mut rest = expression.chars().peekable();
-    let mut word = String::new();
-    while let Some(c) = rest.next() {
-        if let Some(end) = quote {
-            quote = (c != end).then_some(end);
-            continue;
-        }
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        let separates = matches!(word.as_str(), "and" | "or" | "if" | "else" | "not");
-        word.clear();
-        let depth = compared.len() - 1;
-        match c {
-            _ if separates => compared[depth] = false,
-            ',' => compared[depth] = false,
-            '(' | '[' | '{' => compared.push(false),
-            ')' | ']' | '}' if depth > 0 => drop(compared.pop()),
-            '"' | '\'' => quote = Some(c),
-            _ => {}
-        }
-        let next_is_equals = rest.peek() == Some(&'=');
-        if matches!(c, '<' | '>') || matches!(c, '=' | '!') && next_is_equals {
-            if next_is_equals {
-                rest.next();
-            }
-            let depth = compared.len() - 1;
-            if std::mem::replace(&mut compared[depth], true) {
-                return Err("a chained comparison: write `a < b and b < c`".to_owned());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Runs of this and other lessons with changed parameters, each done once.
