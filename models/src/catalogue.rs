@@ -147,7 +147,7 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 19, "external-configuration-store", "External Configuration Store"),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
     entry(A, 1, "stateless-services", "Stateless Services"),
-    entry(A, 2, "service-discovery", "Service Discovery"),
+    modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
     entry(A, 3, "communication-styles", "Communication Styles"),
     entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
     entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
