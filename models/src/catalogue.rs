@@ -149,7 +149,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(A, 1, "stateless-services", "Stateless Services"),
     modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
     entry(A, 3, "communication-styles", "Communication Styles"),
-    entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
+    modelled(
+        entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
+        Model::of::<al::inter_service_contracts::Parameters>(),
+    ),
     entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
     entry(A, 6, "message-queues", "Message Queues"),
     modelled(

@@ -7,6 +7,7 @@
 pub mod application_layer;
 pub mod catalogue;
 pub mod figures;
+pub mod json;
 pub mod numbers;
 pub mod parameters;
 pub mod random;

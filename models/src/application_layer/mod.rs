@@ -1,5 +1,6 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
 
+pub mod inter_service_contracts;
 pub mod leader_election;
 pub mod service_discovery;
 pub mod task_queues_and_background_jobs;
