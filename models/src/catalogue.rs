@@ -153,7 +153,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
         Model::of::<al::inter_service_contracts::Parameters>(),
     ),
-    entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
+    modelled(
+        entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
+        Model::of::<al::timeout_and_retry_budget::Parameters>(),
+    ),
     entry(A, 6, "message-queues", "Message Queues"),
     modelled(
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
