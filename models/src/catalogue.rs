@@ -157,7 +157,7 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
         Model::of::<al::timeout_and_retry_budget::Parameters>(),
     ),
-    entry(A, 6, "message-queues", "Message Queues"),
+    modelled(entry(A, 6, "message-queues", "Message Queues"), Model::of::<al::message_queues::Parameters>()),
     modelled(
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
         Model::of::<al::task_queues_and_background_jobs::Parameters>(),
