@@ -146,7 +146,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(R, 18, "valet-key-pattern", "Valet Key Pattern"),
     entry(R, 19, "external-configuration-store", "External Configuration Store"),
     entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
-    entry(A, 1, "stateless-services", "Stateless Services"),
+    modelled(
+        entry(A, 1, "stateless-services", "Stateless Services"),
+        Model::of::<al::stateless_services::Parameters>(),
+    ),
     modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
     entry(A, 3, "communication-styles", "Communication Styles"),
     modelled(

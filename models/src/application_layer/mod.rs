@@ -4,5 +4,6 @@ pub mod inter_service_contracts;
 pub mod leader_election;
 pub mod message_queues;
 pub mod service_discovery;
+pub mod stateless_services;
 pub mod task_queues_and_background_jobs;
 pub mod timeout_and_retry_budget;
