@@ -151,7 +151,10 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<al::stateless_services::Parameters>(),
     ),
     modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
-    entry(A, 3, "communication-styles", "Communication Styles"),
+    modelled(
+        entry(A, 3, "communication-styles", "Communication Styles"),
+        Model::of::<al::communication_styles::Parameters>(),
+    ),
     modelled(
         entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
         Model::of::<al::inter_service_contracts::Parameters>(),

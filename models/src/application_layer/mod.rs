@@ -1,5 +1,6 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
 
+pub mod communication_styles;
 pub mod inter_service_contracts;
 pub mod leader_election;
 pub mod message_queues;
