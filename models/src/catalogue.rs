@@ -182,11 +182,23 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
         Model::of::<rp::strangler_fig_pattern::Parameters>(),
     ),
-    modelled(entry(A, 1, "stateless-services", "Stateless Services"), Model::of::<al::stateless_services::Parameters>()),
+    modelled(
+        entry(A, 1, "stateless-services", "Stateless Services"),
+        Model::of::<al::stateless_services::Parameters>(),
+    ),
     modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
-    modelled(entry(A, 3, "communication-styles", "Communication Styles"), Model::of::<al::communication_styles::Parameters>()),
-    modelled(entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"), Model::of::<al::inter_service_contracts::Parameters>()),
-    modelled(entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"), Model::of::<al::timeout_and_retry_budget::Parameters>()),
+    modelled(
+        entry(A, 3, "communication-styles", "Communication Styles"),
+        Model::of::<al::communication_styles::Parameters>(),
+    ),
+    modelled(
+        entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
+        Model::of::<al::inter_service_contracts::Parameters>(),
+    ),
+    modelled(
+        entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
+        Model::of::<al::timeout_and_retry_budget::Parameters>(),
+    ),
     modelled(entry(A, 6, "message-queues", "Message Queues"), Model::of::<al::message_queues::Parameters>()),
     modelled(
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
