@@ -165,7 +165,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 15, "idempotent-operations", "Idempotent Operations"),
         Model::of::<rp::idempotent_operations::Parameters>(),
     ),
-    modelled(entry(R, 16, "compensating-transactions", "Compensating Transactions"), Model::of::<rp::compensating_transactions::Parameters>()),
+    modelled(
+        entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+        Model::of::<rp::compensating_transactions::Parameters>(),
+    ),
     modelled(
         entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
         Model::of::<rp::claim_check_pattern::Parameters>(),
@@ -189,7 +192,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
         Model::of::<al::task_queues_and_background_jobs::Parameters>(),
     ),
-    entry(A, 8, "competing-consumers", "Competing Consumers"),
+    modelled(
+        entry(A, 8, "competing-consumers", "Competing Consumers"),
+        Model::of::<al::competing_consumers::Parameters>(),
+    ),
     entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
     entry(A, 10, "priority-queue", "Priority Queue"),
     entry(A, 11, "sequential-convoy", "Sequential Convoy"),

@@ -1,4 +1,5 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
 
+pub mod competing_consumers;
 pub mod leader_election;
 pub mod task_queues_and_background_jobs;
