@@ -198,7 +198,7 @@ pub static ENTRIES: &[Entry] = &[
     ),
     entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
     entry(A, 10, "priority-queue", "Priority Queue"),
-    entry(A, 11, "sequential-convoy", "Sequential Convoy"),
+    modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
     entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
     entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),

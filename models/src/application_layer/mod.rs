@@ -2,4 +2,5 @@
 
 pub mod competing_consumers;
 pub mod leader_election;
+pub mod sequential_convoy;
 pub mod task_queues_and_background_jobs;
