@@ -199,7 +199,10 @@ pub static ENTRIES: &[Entry] = &[
     entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
     entry(A, 10, "priority-queue", "Priority Queue"),
     modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
-    entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
+    modelled(
+        entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
+        Model::of::<al::choreography_and_orchestration::Parameters>(),
+    ),
     entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
     entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
