@@ -203,7 +203,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
         Model::of::<al::choreography_and_orchestration::Parameters>(),
     ),
-    entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+    modelled(
+        entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+        Model::of::<al::scheduler_agent_supervisor::Parameters>(),
+    ),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
     entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
 ];

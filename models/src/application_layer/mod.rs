@@ -3,5 +3,6 @@
 pub mod choreography_and_orchestration;
 pub mod competing_consumers;
 pub mod leader_election;
+pub mod scheduler_agent_supervisor;
 pub mod sequential_convoy;
 pub mod task_queues_and_background_jobs;
