@@ -208,5 +208,8 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<al::scheduler_agent_supervisor::Parameters>(),
     ),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
-    entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+    modelled(
+        entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+        Model::of::<al::async_request_reply::Parameters>(),
+    ),
 ];

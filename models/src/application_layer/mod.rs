@@ -1,5 +1,6 @@
 //! The lessons of *The Application Layer and Service Interaction* that have a model, one file each.
 
+pub mod async_request_reply;
 pub mod choreography_and_orchestration;
 pub mod competing_consumers;
 pub mod leader_election;
