@@ -197,7 +197,7 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<al::competing_consumers::Parameters>(),
     ),
     entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
-    entry(A, 10, "priority-queue", "Priority Queue"),
+    modelled(entry(A, 10, "priority-queue", "Priority Queue"), Model::of::<al::priority_queue::Parameters>()),
     modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
     modelled(
         entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
