@@ -196,7 +196,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 8, "competing-consumers", "Competing Consumers"),
         Model::of::<al::competing_consumers::Parameters>(),
     ),
-    entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
+    modelled(
+        entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
+        Model::of::<al::queue_based_load_leveling::Parameters>(),
+    ),
     modelled(entry(A, 10, "priority-queue", "Priority Queue"), Model::of::<al::priority_queue::Parameters>()),
     modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
     modelled(

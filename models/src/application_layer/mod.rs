@@ -5,6 +5,7 @@ pub mod choreography_and_orchestration;
 pub mod competing_consumers;
 pub mod leader_election;
 pub mod priority_queue;
+pub mod queue_based_load_leveling;
 pub mod scheduler_agent_supervisor;
 pub mod sequential_convoy;
 pub mod task_queues_and_background_jobs;
