@@ -204,12 +204,27 @@ pub static ENTRIES: &[Entry] = &[
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
         Model::of::<al::task_queues_and_background_jobs::Parameters>(),
     ),
-    entry(A, 8, "competing-consumers", "Competing Consumers"),
-    entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
-    entry(A, 10, "priority-queue", "Priority Queue"),
-    entry(A, 11, "sequential-convoy", "Sequential Convoy"),
-    entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
-    entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+    modelled(
+        entry(A, 8, "competing-consumers", "Competing Consumers"),
+        Model::of::<al::competing_consumers::Parameters>(),
+    ),
+    modelled(
+        entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
+        Model::of::<al::queue_based_load_leveling::Parameters>(),
+    ),
+    modelled(entry(A, 10, "priority-queue", "Priority Queue"), Model::of::<al::priority_queue::Parameters>()),
+    modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
+    modelled(
+        entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
+        Model::of::<al::choreography_and_orchestration::Parameters>(),
+    ),
+    modelled(
+        entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+        Model::of::<al::scheduler_agent_supervisor::Parameters>(),
+    ),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
-    entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+    modelled(
+        entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+        Model::of::<al::async_request_reply::Parameters>(),
+    ),
 ];
