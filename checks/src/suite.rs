@@ -271,6 +271,7 @@ fn fits(range: &Range, value: &Value) -> bool {
         Range::List(_) => value.is_array(),
         Range::Text => value.is_string(),
         Range::Flag => value.is_boolean(),
+        Range::Json => true,
     }
 }
 

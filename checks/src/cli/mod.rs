@@ -27,7 +27,7 @@ use std::sync::Arc;
 ///
 /// Without a subcommand: verifies everything that is in the spec, one line a lesson and a total.
 #[derive(Parser)]
-#[command(name = "coursecheck", version, after_help = EXIT_STATUS, arg_required_else_help = false)]
+#[command(name = "coursecheck", version, after_help = AFTER_HELP, arg_required_else_help = false)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -35,7 +35,14 @@ struct Cli {
     common: Common,
 }
 
-const EXIT_STATUS: &str = "\
+const AFTER_HELP: &str = "\
+Examples:
+  coursecheck                                        verify everything in the spec
+  coursecheck check course.md                        what in this file disagrees, and where?
+  coursecheck run circuit-breaker --set slots=8      the lesson's figures with a smaller pool
+  coursecheck run circuit-breaker --set AY2.slots=8  the same for every lesson that uses the assumption
+  coursecheck explain circuit-breaker#12             one claim: formula, inputs, verdict
+
 Exit status:
   0  everything asked for was checked and holds
   1  at least one thing does not hold
