@@ -5,7 +5,7 @@ use crate::nearest::nearest;
 use crate::spec::state_spaces::{Expected, SpaceSpec};
 use crate::suite::replace_at;
 use models::parameters::Declaration;
-use models::state_spaces::{TransitionSystem, leader_election::LeaderElection};
+use models::state_spaces::{TransitionSystem, leader_election::LeaderElection, saga::Saga};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,16 +16,20 @@ use std::net::SocketAddr;
 pub enum Space {
     /// The lesson `leader-election`.
     LeaderElection,
+    /// The lessons on workflows: `choreography-and-orchestration`, `scheduler-agent-supervisor`,
+    /// `compensating-transactions`, `idempotent-operations`.
+    Saga,
 }
 
 impl Space {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 1] = [Self::LeaderElection];
+    pub const ALL: [Self; 2] = [Self::LeaderElection, Self::Saga];
 
     /// What it is called on the command line and in the spec.
     pub fn name(self) -> &'static str {
         match self {
             Self::LeaderElection => "leader-election",
+            Self::Saga => "saga",
         }
     }
 
@@ -49,6 +53,7 @@ impl Space {
     pub fn prepare(self, parameters: &Value, without: &[String]) -> Result<Box<dyn System>, String> {
         match self {
             Self::LeaderElection => prepare::<LeaderElection>(parameters, without),
+            Self::Saga => prepare::<Saga>(parameters, without),
         }
     }
 

@@ -5,6 +5,7 @@
 //! crate does that. A system is deterministic data: no clock, no thread, no hash order.
 
 pub mod leader_election;
+pub mod saga;
 
 use crate::parameters::Declaration;
 use serde::{Serialize, de::DeserializeOwned};

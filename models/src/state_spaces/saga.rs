@@ -1,0 +1,675 @@
+//! The saga in every order of events: does a job of several services end as a whole, whatever is late, lost or away?
+//!
+//! A job's steps run one after the other, each in a service of its own. If one fails, those done before are
+//! compensated, last one first. Either an orchestrator commands the steps, or each service listens to the one before it
+//! (choreography). The job's steps are tried in every order; a service refuses its step where the order is impossible.
+//! Left out: more than one job at a time, and failures of the record, the event log and the supervisor.
+
+mod properties;
+mod words;
+
+use super::{Fact, Property, TransitionSystem};
+use crate::parameters::Declaration;
+use serde::{Deserialize, Serialize};
+
+/// The bounds of the exploration, and the mechanisms that are on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Saga {
+    /// The steps of the job.
+    pub steps: Vec<Step>,
+    /// Who drives the job; each style is explored.
+    pub styles: Vec<Style>,
+    /// Subscriptions that choreography should have and has not: `start-` or `cancel-`, and the step's name.
+    pub missing_subscriptions: Vec<String>,
+    /// How often a step, and how often a compensation, is tried.
+    pub tries: u8,
+    /// Steps that fail in one job.
+    pub failures: u8,
+    /// Tries of compensations that fail.
+    pub failed_compensations: u8,
+    /// Messages that are delivered once more.
+    pub redeliveries: u8,
+    /// Tasks that a service carries out without anybody being told.
+    pub unanswered: u8,
+    /// Crashes of the orchestrator.
+    pub crashes: u8,
+    /// A service carries out a task once, and answers as before when it is told again.
+    pub keys: bool,
+    /// A compensation that comes before its step is remembered, and the step refused when it comes.
+    pub refuse_late: bool,
+    /// Looks for tasks without an answer: in orchestration a supervisor at the record, in choreography the broker at
+    /// events that nobody has acknowledged.
+    pub supervisor: bool,
+    /// A step that was given up without an answer is compensated as if it were done.
+    pub undo_unconfirmed: bool,
+    /// A compensation that ran out of tries is recorded as such, and not as done.
+    pub stuck_report: bool,
+    /// The orchestrator compensates the last completed step first.
+    pub reverse_order: bool,
+    /// A service refuses its step where a step that it requires is not done.
+    pub requirements: bool,
+}
+
+/// One step of the job, in a service of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What it is called.
+    pub name: String,
+    /// Whether it can be undone.
+    pub compensable: bool,
+    /// The steps that must be done before.
+    pub requires: Vec<String>,
+}
+
+/// Who drives the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// An orchestrator commands the services and keeps a durable record of what they answer.
+    Orchestration,
+    /// A service listens to the one before it, and for cancellations to the one after it. The record is the log of
+    /// events; it drives nothing.
+    Choreography,
+}
+
+/// A step by its place in the order in which the job runs, from 0.
+type Place = usize;
+
+/// Everything that decides what can happen next.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    style: Style,
+    /// The steps in the order of the job, by their numbers.
+    order: Vec<usize>,
+    services: Vec<Service>,
+    /// What is known of each step.
+    record: Vec<Known>,
+    orchestrator: Orchestrator,
+    /// Messages that were sent and not consumed, sorted.
+    on_the_way: Vec<Message>,
+    left: Left,
+}
+
+/// Where a step takes effect. Counts end at 2, which means too often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+struct Service {
+    done: u8,
+    undone: u8,
+    /// What it answers when it is told again.
+    answered: Option<Answer>,
+    /// Tries of its compensation that failed; only remembered, for the properties.
+    failed_compensations: u8,
+}
+
+/// What the record says of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+enum Known {
+    #[default]
+    Nothing,
+    /// To be done, and tried so many times.
+    Started(u8),
+    Done,
+    /// It failed, or was given up.
+    Failed,
+    /// To be undone, and tried so many times.
+    Undoing(u8),
+    Undone,
+    /// It cannot be undone, and stays.
+    Stays,
+    /// Its compensation ran out of tries.
+    Stuck,
+}
+
+/// The process that drives the job. A crash costs it its memory, not the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Orchestrator {
+    /// With the command that it has recorded and not sent yet.
+    Up(Option<(Place, Task)>),
+    Down,
+}
+
+/// What a service is told to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Task {
+    /// The step itself.
+    Do,
+    /// Its compensation.
+    Undo,
+}
+
+/// What a service says of its step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Answer {
+    /// The step is done.
+    Done,
+    /// The step has failed, and will not be done.
+    Failed,
+    /// The step is undone, or never was done.
+    Undone,
+    /// The compensation has failed.
+    NotUndone,
+    /// The step cannot be undone.
+    Stays,
+}
+
+/// A message on its way. In choreography all but commands are events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Message {
+    /// The event that starts a job.
+    Begin,
+    /// The orchestrator, or the supervisor, tells a service what to do.
+    Command(Place, Task),
+    /// A service says what became of it.
+    Says(Place, Answer),
+}
+
+/// What may still go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Left {
+    failures: u8,
+    failed_compensations: u8,
+    redeliveries: u8,
+    unanswered: u8,
+    crashes: u8,
+}
+
+/// One thing that happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// The orchestrator records what comes next.
+    Decide,
+    /// The orchestrator sends the command that it has recorded.
+    Send,
+    /// The orchestrator reads an answer.
+    Read(Message),
+    /// The orchestrator loses its memory.
+    Crash,
+    /// The orchestrator is back and goes on from the record.
+    Restart,
+    /// The supervisor finds no answer about a step in time: it tells the service again, or gives up.
+    Supervise(Place),
+    /// A service gets a message, and does, or fails to do, what it is told to do.
+    Deliver(Message, Work, Delivery),
+    /// An event that no service listens to.
+    Unheard(Message),
+}
+
+/// How a task goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// It is carried out, or was before.
+    Succeeds,
+    /// It has no effect.
+    Fails,
+}
+
+/// What becomes of a message to a service, and of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Delivery {
+    /// It is consumed and answered.
+    Once,
+    /// It is answered, and delivered again some time.
+    Again,
+    /// It is not answered, whatever was done.
+    Unanswered,
+}
+
+/// How a job stands by the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every step is done.
+    Completed,
+    /// What can be undone is undone, and what stays is reported.
+    Compensated,
+    /// A compensation ran out of tries; somebody has to look.
+    Stuck,
+    /// None of these; half finished if nothing more can happen.
+    Open,
+}
+
+impl Saga {
+    /// What a message makes which service do, if one gets it. Answers are the orchestrator's, if there is one.
+    fn task(&self, state: &State, message: Message) -> Option<(Place, Task)> {
+        let (place, task) = match message {
+            Message::Command(place, task) => return Some((place, task)),
+            Message::Says(..) if state.style == Style::Orchestration => return None,
+            Message::Begin => (0, Task::Do),
+            Message::Says(place, Answer::Done) => (place + 1, Task::Do),
+            Message::Says(place, _) => (place.checked_sub(1)?, Task::Undo),
+        };
+        let step = &self.steps[*state.order.get(place)?];
+        (!self.missing_subscriptions.contains(&step.subscription(task))).then_some((place, task))
+    }
+
+    fn step_at(&self, state: &State, place: Place) -> &Step {
+        &self.steps[state.order[place]]
+    }
+
+    /// Whether all that a step requires is done.
+    fn is_possible(&self, state: &State, place: Place) -> bool {
+        let stands = |name: &String| {
+            (0..state.order.len()).any(|at| self.step_at(state, at).name == *name && state.services[at].stands())
+        };
+        self.step_at(state, place).requires.iter().all(stands)
+    }
+
+    /// How a task can go. What needs no effect cannot fail, and what is impossible cannot succeed.
+    fn ways(&self, state: &State, place: Place, task: Task) -> Vec<Work> {
+        let known = state.services[place].answered;
+        let (has_effect, failures) = match task {
+            Task::Do => (known.is_none(), state.left.failures),
+            Task::Undo => {
+                let done = !self.keys || known == Some(Answer::Done);
+                (done && self.step_at(state, place).compensable, state.left.failed_compensations)
+            }
+        };
+        match has_effect {
+            true if task == Task::Do && self.requirements && !self.is_possible(state, place) => vec![Work::Fails],
+            true if failures > 0 => vec![Work::Succeeds, Work::Fails],
+            _ => vec![Work::Succeeds],
+        }
+    }
+
+    /// A service carries out a task, or fails to; what it answers.
+    fn carry_out(&self, state: &mut State, place: Place, task: Task, work: Work) -> Answer {
+        let (step, possible) = (self.step_at(state, place), self.is_possible(state, place));
+        let (service, left) = (&mut state.services[place], &mut state.left);
+        let answer = match (task, work, service.answered) {
+            (Task::Do, _, Some(answer)) => return answer,
+            (Task::Do, Work::Succeeds, None) => {
+                service.done = 2.min(service.done + 1);
+                Answer::Done
+            }
+            (Task::Do, Work::Fails, None) => {
+                left.failures -= u8::from(possible || !self.requirements);
+                Answer::Failed
+            }
+            (Task::Undo, _, Some(Answer::Undone | Answer::Failed)) => Answer::Undone,
+            (Task::Undo, _, None) if self.keys && self.refuse_late => Answer::Undone,
+            (Task::Undo, _, None) if self.keys => return Answer::Undone,
+            (Task::Undo, _, _) if !step.compensable => return Answer::Stays,
+            (Task::Undo, Work::Succeeds, _) => {
+                service.undone = 2.min(service.undone + 1);
+                Answer::Undone
+            }
+            (Task::Undo, Work::Fails, _) => {
+                left.failed_compensations -= 1;
+                service.failed_compensations += 1;
+                return Answer::NotUndone;
+            }
+        };
+        service.answered = self.keys.then_some(answer);
+        answer
+    }
+
+    fn deliver(&self, state: &mut State, message: Message, work: Work, delivery: Delivery) {
+        let Some((place, task)) = self.task(state, message) else { return };
+        let answer = self.carry_out(state, place, task, work);
+        let choreography = state.style == Style::Choreography;
+        let kept = match delivery {
+            // Who fails to compensate leaves the event to the broker, for the next try.
+            Delivery::Once => choreography && answer == Answer::NotUndone && !self.is_last_try(state.record[place]),
+            Delivery::Again => true,
+            Delivery::Unanswered => choreography && self.supervisor,
+        };
+        state.left.redeliveries -= u8::from(delivery == Delivery::Again);
+        state.left.unanswered -= u8::from(delivery == Delivery::Unanswered);
+        if !kept {
+            state.consume(message);
+        }
+        if delivery == Delivery::Unanswered {
+            return;
+        }
+        if choreography {
+            state.record[place] = self.known(state.record[place], answer);
+        }
+        if !choreography || answer != Answer::NotUndone {
+            state.send(Message::Says(place, answer));
+        }
+    }
+
+    /// What an answer makes of what was known.
+    fn known(&self, before: Known, answer: Answer) -> Known {
+        match (answer, before) {
+            (Answer::Done, _) => Known::Done,
+            (Answer::Failed, _) => Known::Failed,
+            (Answer::Undone, _) => Known::Undone,
+            (Answer::Stays, _) => Known::Stays,
+            (Answer::NotUndone, _) if self.is_last_try(before) => self.out_of_tries(),
+            (Answer::NotUndone, Known::Undoing(tries)) => Known::Undoing(tries + 1),
+            (Answer::NotUndone, _) => Known::Undoing(2),
+        }
+    }
+
+    fn is_last_try(&self, known: Known) -> bool {
+        match known {
+            Known::Started(tries) | Known::Undoing(tries) => tries >= self.tries,
+            _ => self.tries == 1,
+        }
+    }
+
+    fn out_of_tries(&self) -> Known {
+        if self.stuck_report { Known::Stuck } else { Known::Undone }
+    }
+
+    /// The orchestrator reads an answer; one that it does not wait for changes nothing.
+    fn read(&self, state: &mut State, place: Place, answer: Answer) {
+        let waits = match state.record[place] {
+            Known::Started(_) => true,
+            Known::Undoing(_) => !matches!(answer, Answer::Done | Answer::Failed),
+            _ => false,
+        };
+        if waits {
+            state.record[place] = self.known(state.record[place], answer);
+            if let Known::Undoing(_) = state.record[place] {
+                state.orchestrator = Orchestrator::Up(Some((place, Task::Undo)));
+            }
+        }
+    }
+
+    /// What the orchestrator does next by the record, if it waits for nothing.
+    fn next_task(&self, state: &State) -> Option<(Place, Task)> {
+        let waits = |known: &Known| matches!(known, Known::Started(_) | Known::Undoing(_) | Known::Stuck);
+        if state.record.iter().any(waits) {
+            None
+        } else if state.is_cancelled() {
+            let done = |known: &Known| *known == Known::Done;
+            let record = &state.record;
+            let place = if self.reverse_order { record.iter().rposition(done) } else { record.iter().position(done) };
+            Some((place?, Task::Undo))
+        } else {
+            Some((state.record.iter().position(|known| *known == Known::Nothing)?, Task::Do))
+        }
+    }
+
+    fn decide(&self, state: &mut State) {
+        let Some((place, task)) = self.next_task(state) else { return };
+        if task == Task::Undo && !self.step_at(state, place).compensable {
+            state.record[place] = Known::Stays;
+            return;
+        }
+        state.record[place] = if task == Task::Do { Known::Started(1) } else { Known::Undoing(1) };
+        state.orchestrator = Orchestrator::Up(Some((place, task)));
+    }
+
+    fn supervise(&self, state: &mut State, place: Place) {
+        let (known, command) = match state.record[place] {
+            known @ Known::Started(_) if self.is_last_try(known) => {
+                if !self.undo_unconfirmed {
+                    state.record[place] = Known::Failed;
+                    return;
+                }
+                (Known::Undoing(1), Task::Undo)
+            }
+            known @ Known::Undoing(_) if self.is_last_try(known) => {
+                state.record[place] = self.out_of_tries();
+                return;
+            }
+            Known::Started(tries) => (Known::Started(tries + 1), Task::Do),
+            Known::Undoing(tries) => (Known::Undoing(tries + 1), Task::Undo),
+            _ => return,
+        };
+        state.record[place] = known;
+        state.send(Message::Command(place, command));
+    }
+
+    fn deliveries(&self, state: &State, message: Message, place: Place, task: Task, actions: &mut Vec<Action>) {
+        for work in self.ways(state, place, task) {
+            actions.push(Action::Deliver(message, work, Delivery::Once));
+            if state.left.redeliveries > 0 {
+                actions.push(Action::Deliver(message, work, Delivery::Again));
+            }
+            if state.left.unanswered > 0 {
+                actions.push(Action::Deliver(message, work, Delivery::Unanswered));
+            }
+        }
+    }
+
+    /// All that may go wrong.
+    fn left(&self, style: Style) -> Left {
+        Left {
+            failures: self.failures,
+            failed_compensations: self.failed_compensations,
+            redeliveries: self.redeliveries,
+            unanswered: self.unanswered,
+            crashes: if style == Style::Orchestration { self.crashes } else { 0 },
+        }
+    }
+
+    /// The steps, by their numbers, in every order.
+    fn orders(&self) -> Vec<Vec<usize>> {
+        let longer = |orders: Vec<Vec<usize>>, _| {
+            let next = |order: Vec<usize>| {
+                let rest = (0..self.steps.len()).filter(|step| !order.contains(step)).collect::<Vec<_>>();
+                rest.into_iter().map(move |step| [&order[..], &[step]].concat())
+            };
+            orders.into_iter().flat_map(next).collect()
+        };
+        (0..self.steps.len()).fold(vec![Vec::new()], longer)
+    }
+
+    fn subscriptions(&self) -> impl Iterator<Item = String> {
+        self.steps.iter().flat_map(|step| [Task::Do, Task::Undo].map(|task| step.subscription(task)))
+    }
+}
+
+impl Step {
+    /// The name of the subscription by which its service learns of a task in choreography.
+    pub fn subscription(&self, task: Task) -> String {
+        match task {
+            Task::Do => format!("start-{}", self.name),
+            Task::Undo => format!("cancel-{}", self.name),
+        }
+    }
+}
+
+impl Service {
+    /// Whether the step's effect is there.
+    fn stands(self) -> bool {
+        self.done > self.undone
+    }
+}
+
+impl State {
+    /// Who drives the job.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The steps, by their numbers, in the order of the job.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Messages that were sent and not consumed.
+    pub fn on_the_way(&self) -> &[Message] {
+        &self.on_the_way
+    }
+
+    /// The steps whose effect is there, by their numbers.
+    pub fn standing(&self) -> Vec<usize> {
+        self.order.iter().zip(&self.services).filter(|(_, service)| service.stands()).map(|(step, _)| *step).collect()
+    }
+
+    /// How the job stands by the record.
+    pub fn outcome(&self) -> Outcome {
+        let has = |known: &[Known]| self.record.iter().any(|other| known.contains(other));
+        let open = |known: &Known| matches!(known, Known::Started(_) | Known::Undoing(_) | Known::Done);
+        if has(&[Known::Stuck]) {
+            Outcome::Stuck
+        } else if self.record.iter().all(|known| *known == Known::Done) {
+            Outcome::Completed
+        } else if self.is_cancelled() && !self.record.iter().any(open) {
+            Outcome::Compensated
+        } else {
+            Outcome::Open
+        }
+    }
+
+    /// Whether the record says that the job will not complete.
+    fn is_cancelled(&self) -> bool {
+        let backwards = |known: &Known| !matches!(known, Known::Nothing | Known::Started(_) | Known::Done);
+        self.record.iter().any(backwards)
+    }
+
+    fn send(&mut self, message: Message) {
+        let place = self.on_the_way.partition_point(|other| *other < message);
+        self.on_the_way.insert(place, message);
+    }
+
+    fn consume(&mut self, message: Message) {
+        if let Ok(place) = self.on_the_way.binary_search(&message) {
+            self.on_the_way.remove(place);
+        }
+    }
+}
+
+impl TransitionSystem for Saga {
+    type State = State;
+    type Action = Action;
+
+    fn declare(&self, d: &mut Declaration) {
+        d.list("steps", &self.steps, 1..=5, |d, i, step| {
+            d.group(i, |d| {
+                d.text("name", &step.name);
+                d.flag("compensable", step.compensable);
+                d.list("requires", &step.requires, 0..=4, |d, i, name| d.text(i, name));
+                let known = step.requires.iter().all(|name| self.steps.iter().any(|other| other.name == *name));
+                d.require("requires", known, "names of `steps`");
+            });
+        });
+        d.distinct("steps", self.steps.iter().map(|step| &step.name));
+        d.list("styles", &self.styles, 1..=2, |d, i, _| d.text(i, "orchestration or choreography"));
+        d.distinct("styles", &self.styles);
+        d.list("missing_subscriptions", &self.missing_subscriptions, 0..=10, |d, i, name| d.text(i, name));
+        let known = self.missing_subscriptions.iter().all(|name| self.subscriptions().any(|other| other == *name));
+        d.require("missing_subscriptions", known, "`start-` or `cancel-` and the name of a step");
+        d.integer("tries", self.tries, 1..=5);
+        d.integer("failures", self.failures, 0..=5);
+        d.integer("failed_compensations", self.failed_compensations, 0..=5);
+        d.integer("redeliveries", self.redeliveries, 0..=5);
+        d.integer("unanswered", self.unanswered, 0..=5);
+        d.integer("crashes", self.crashes, 0..=5);
+        d.flag("keys", self.keys);
+        d.flag("refuse_late", self.refuse_late);
+        d.flag("supervisor", self.supervisor);
+        d.flag("undo_unconfirmed", self.undo_unconfirmed);
+        d.flag("stuck_report", self.stuck_report);
+        d.flag("reverse_order", self.reverse_order);
+        d.flag("requirements", self.requirements);
+    }
+
+    fn mechanisms(&self) -> Vec<(String, Self)> {
+        let off = |change: fn(&mut Self)| {
+            let mut without = self.clone();
+            change(&mut without);
+            without
+        };
+        let switches = [
+            ("keys", self.keys, off(|saga| saga.keys = false)),
+            ("refuse-late", self.keys && self.refuse_late, off(|saga| saga.refuse_late = false)),
+            ("supervisor", self.supervisor, off(|saga| saga.supervisor = false)),
+            ("undo-unconfirmed", self.undo_unconfirmed, off(|saga| saga.undo_unconfirmed = false)),
+            ("stuck-report", self.stuck_report, off(|saga| saga.stuck_report = false)),
+            ("reverse-order", self.reverse_order, off(|saga| saga.reverse_order = false)),
+            ("requirements", self.requirements, off(|saga| saga.requirements = false)),
+        ];
+        let switches =
+            switches.into_iter().filter(|(_, on, _)| *on).map(|(name, _, without)| (name.to_owned(), without));
+        let there =
+            |name: &String| self.styles.contains(&Style::Choreography) && !self.missing_subscriptions.contains(name);
+        let subscriptions = self.subscriptions().filter(there).map(|name| {
+            let mut without = self.clone();
+            without.missing_subscriptions.push(name.clone());
+            (name, without)
+        });
+        switches.chain(subscriptions).collect()
+    }
+
+    fn initial(&self) -> Vec<State> {
+        let start = |style, order| State {
+            style,
+            order,
+            services: vec![Service::default(); self.steps.len()],
+            record: vec![Known::default(); self.steps.len()],
+            orchestrator: Orchestrator::Up(None),
+            on_the_way: if style == Style::Choreography { vec![Message::Begin] } else { Vec::new() },
+            left: self.left(style),
+        };
+        self.styles.iter().flat_map(|style| self.orders().into_iter().map(|order| start(*style, order))).collect()
+    }
+
+    fn actions(&self, state: &State) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if state.style == Style::Orchestration {
+            match state.orchestrator {
+                Orchestrator::Down => actions.push(Action::Restart),
+                Orchestrator::Up(Some(_)) => actions.push(Action::Send),
+                Orchestrator::Up(None) if self.next_task(state).is_some() => actions.push(Action::Decide),
+                Orchestrator::Up(None) => {}
+            }
+            if state.orchestrator != Orchestrator::Down && state.left.crashes > 0 {
+                actions.push(Action::Crash);
+            }
+            let unanswered = |known: &Known| self.supervisor && matches!(known, Known::Started(_) | Known::Undoing(_));
+            actions.extend(state.record.iter().position(unanswered).map(Action::Supervise));
+        }
+        let mut messages = state.on_the_way.clone();
+        messages.dedup();
+        for message in messages {
+            match self.task(state, message) {
+                Some((place, task)) => self.deliveries(state, message, place, task, &mut actions),
+                None if state.style == Style::Choreography => actions.push(Action::Unheard(message)),
+                None if state.orchestrator != Orchestrator::Down => actions.push(Action::Read(message)),
+                None => {}
+            }
+        }
+        actions
+    }
+
+    fn step(&self, state: &State, action: &Action) -> State {
+        let mut next = state.clone();
+        match *action {
+            Action::Decide => self.decide(&mut next),
+            Action::Send => {
+                if let Orchestrator::Up(Some((place, task))) = state.orchestrator {
+                    next.orchestrator = Orchestrator::Up(None);
+                    next.send(Message::Command(place, task));
+                }
+            }
+            Action::Read(message) => {
+                next.consume(message);
+                if let Message::Says(place, answer) = message {
+                    self.read(&mut next, place, answer);
+                }
+            }
+            Action::Crash => {
+                next.orchestrator = Orchestrator::Down;
+                next.left.crashes -= 1;
+            }
+            Action::Restart => next.orchestrator = Orchestrator::Up(None),
+            Action::Supervise(place) => self.supervise(&mut next, place),
+            Action::Deliver(message, work, delivery) => self.deliver(&mut next, message, work, delivery),
+            Action::Unheard(message) => next.consume(message),
+        }
+        next
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        properties::all()
+    }
+
+    fn lanes(&self) -> Vec<String> {
+        self.parties()
+    }
+
+    fn describe(&self, state: &State, action: &Action) -> (usize, String) {
+        self.say(state, *action)
+    }
+
+    fn facts(&self, state: &State) -> Vec<Fact> {
+        self.show(state)
+    }
+}
