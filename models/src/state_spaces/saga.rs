@@ -34,6 +34,8 @@ pub struct Saga {
     pub unanswered: u8,
     /// Crashes of the orchestrator.
     pub crashes: u8,
+    /// Times that the supervisor looks too early: the command or its answer is only late.
+    pub early_looks: u8,
     /// A service carries out a task once, and answers as before when it is told again.
     pub keys: bool,
     /// A compensation that comes before its step is remembered, and the step refused when it comes.
@@ -173,6 +175,7 @@ struct Left {
     redeliveries: u8,
     unanswered: u8,
     crashes: u8,
+    early_looks: u8,
 }
 
 /// One thing that happens.
@@ -395,6 +398,7 @@ impl Saga {
     }
 
     fn supervise(&self, state: &mut State, place: Place) {
+        state.left.early_looks -= u8::from(state.awaits(place));
         let (known, command) = match state.record[place] {
             known @ Known::Started(_) if self.is_last_try(known) => {
                 if !self.undo_unconfirmed {
@@ -428,13 +432,14 @@ impl Saga {
     }
 
     /// All that may go wrong.
-    fn left(&self, style: Style) -> Left {
+    fn left(&self) -> Left {
         Left {
             failures: self.failures,
             failed_compensations: self.failed_compensations,
             redeliveries: self.redeliveries,
             unanswered: self.unanswered,
-            crashes: if style == Style::Orchestration { self.crashes } else { 0 },
+            crashes: self.crashes,
+            early_looks: self.early_looks,
         }
     }
 
@@ -514,6 +519,20 @@ impl State {
         self.record.iter().any(backwards)
     }
 
+    /// The place of the task that is recorded and not answered; there is one at most.
+    fn unanswered(&self) -> Option<Place> {
+        self.record.iter().position(|known| matches!(known, Known::Started(_) | Known::Undoing(_)))
+    }
+
+    /// Whether a command to this place, or its answer, is still to come.
+    fn awaits(&self, place: Place) -> bool {
+        let about = |message: &Message| match *message {
+            Message::Command(other, _) | Message::Says(other, _) => other == place,
+            Message::Begin => false,
+        };
+        matches!(self.orchestrator, Orchestrator::Up(Some(_))) || self.on_the_way.iter().any(about)
+    }
+
     fn send(&mut self, message: Message) {
         let place = self.on_the_way.partition_point(|other| *other < message);
         self.on_the_way.insert(place, message);
@@ -552,6 +571,7 @@ impl TransitionSystem for Saga {
         d.integer("redeliveries", self.redeliveries, 0..=5);
         d.integer("unanswered", self.unanswered, 0..=5);
         d.integer("crashes", self.crashes, 0..=5);
+        d.integer("early_looks", self.early_looks, 0..=5);
         d.flag("keys", self.keys);
         d.flag("refuse_late", self.refuse_late);
         d.flag("supervisor", self.supervisor);
@@ -596,7 +616,7 @@ impl TransitionSystem for Saga {
             record: vec![Known::default(); self.steps.len()],
             orchestrator: Orchestrator::Up(None),
             on_the_way: if style == Style::Choreography { vec![Message::Begin] } else { Vec::new() },
-            left: self.left(style),
+            left: self.left(),
         };
         self.styles.iter().flat_map(|style| self.orders().into_iter().map(|order| start(*style, order))).collect()
     }
@@ -606,15 +626,18 @@ impl TransitionSystem for Saga {
         if state.style == Style::Orchestration {
             match state.orchestrator {
                 Orchestrator::Down => actions.push(Action::Restart),
-                Orchestrator::Up(Some(_)) => actions.push(Action::Send),
+                Orchestrator::Up(Some(_)) => {
+                    actions.push(Action::Send);
+                    // A crash that loses nothing is a delay like any other.
+                    if state.left.crashes > 0 {
+                        actions.push(Action::Crash);
+                    }
+                }
                 Orchestrator::Up(None) if self.next_task(state).is_some() => actions.push(Action::Decide),
                 Orchestrator::Up(None) => {}
             }
-            if state.orchestrator != Orchestrator::Down && state.left.crashes > 0 {
-                actions.push(Action::Crash);
-            }
-            let unanswered = |known: &Known| self.supervisor && matches!(known, Known::Started(_) | Known::Undoing(_));
-            actions.extend(state.record.iter().position(unanswered).map(Action::Supervise));
+            let looks = |place: &Place| !state.awaits(*place) || state.left.early_looks > 0;
+            actions.extend(state.unanswered().filter(|_| self.supervisor).filter(looks).map(Action::Supervise));
         }
         let mut messages = state.on_the_way.clone();
         messages.dedup();
