@@ -1,5 +1,7 @@
 //! How long each lesson takes: `cargo bench`. A new lesson is measured without being listed here.
 
+#![allow(clippy::expect_used, reason = "a benchmark without the repository's own spec has nothing to measure")]
+
 use checks::check::check;
 use checks::spec::Spec;
 use checks::suite::{Overrides, Suite};

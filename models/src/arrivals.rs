@@ -15,3 +15,26 @@ impl Carry {
         whole as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::float_cmp)] // The claim is that not one bit differs.
+    fn whole_arrivals_are_those_of_taking_one_at_a_time() {
+        for rate in [0.0, 0.1, 0.9722, 4.1667, 97.22, 100_000.7] {
+            let (mut carry, mut due) = (Carry::default(), 0.0);
+            for _ in 0..100 {
+                due += rate;
+                let mut single = 0;
+                while due >= 1.0 {
+                    due -= 1.0;
+                    single += 1;
+                }
+                assert_eq!(carry.arrivals(rate), single, "rate {rate}");
+                assert_eq!(carry.due, due, "rate {rate}");
+            }
+        }
+    }
+}

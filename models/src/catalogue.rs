@@ -134,9 +134,15 @@ pub static ENTRIES: &[Entry] = &[
         Model::of::<rp::retries_and_storm_risk::Parameters>(),
     ),
     modelled(entry(R, 5, "timeout-budgets", "Timeout Budgets"), Model::of::<rp::timeout_budgets::Parameters>()),
-    entry(R, 6, "backpressure", "Backpressure"),
-    entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
-    entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+    modelled(entry(R, 6, "backpressure", "Backpressure"), Model::of::<rp::backpressure::Parameters>()),
+    modelled(
+        entry(R, 7, "throttling-and-load-shedding", "Throttling and Load Shedding"),
+        Model::of::<rp::throttling_and_load_shedding::Parameters>(),
+    ),
+    modelled(
+        entry(R, 8, "graceful-degradation", "Graceful Degradation"),
+        Model::of::<rp::graceful_degradation::Parameters>(),
+    ),
     modelled(entry(R, 9, "failover-design", "Failover Design"), Model::of::<rp::failover_design::Parameters>()),
     modelled(
         entry(R, 10, "health-endpoint-monitoring", "Health Endpoint Monitoring"),
@@ -159,7 +165,10 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 15, "idempotent-operations", "Idempotent Operations"),
         Model::of::<rp::idempotent_operations::Parameters>(),
     ),
-    entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+    modelled(
+        entry(R, 16, "compensating-transactions", "Compensating Transactions"),
+        Model::of::<rp::compensating_transactions::Parameters>(),
+    ),
     modelled(
         entry(R, 17, "claim-check-pattern", "Claim Check Pattern"),
         Model::of::<rp::claim_check_pattern::Parameters>(),
@@ -173,22 +182,49 @@ pub static ENTRIES: &[Entry] = &[
         entry(R, 20, "strangler-fig-pattern", "Strangler Fig Pattern"),
         Model::of::<rp::strangler_fig_pattern::Parameters>(),
     ),
-    entry(A, 1, "stateless-services", "Stateless Services"),
-    entry(A, 2, "service-discovery", "Service Discovery"),
-    entry(A, 3, "communication-styles", "Communication Styles"),
-    entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
-    entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
-    entry(A, 6, "message-queues", "Message Queues"),
+    modelled(
+        entry(A, 1, "stateless-services", "Stateless Services"),
+        Model::of::<al::stateless_services::Parameters>(),
+    ),
+    modelled(entry(A, 2, "service-discovery", "Service Discovery"), Model::of::<al::service_discovery::Parameters>()),
+    modelled(
+        entry(A, 3, "communication-styles", "Communication Styles"),
+        Model::of::<al::communication_styles::Parameters>(),
+    ),
+    modelled(
+        entry(A, 4, "inter-service-contracts", "Inter-Service Contracts"),
+        Model::of::<al::inter_service_contracts::Parameters>(),
+    ),
+    modelled(
+        entry(A, 5, "timeout-and-retry-budget", "Timeout and Retry Budget"),
+        Model::of::<al::timeout_and_retry_budget::Parameters>(),
+    ),
+    modelled(entry(A, 6, "message-queues", "Message Queues"), Model::of::<al::message_queues::Parameters>()),
     modelled(
         entry(A, 7, "task-queues-and-background-jobs", "Task Queues and Background Jobs"),
         Model::of::<al::task_queues_and_background_jobs::Parameters>(),
     ),
-    entry(A, 8, "competing-consumers", "Competing Consumers"),
-    entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
-    entry(A, 10, "priority-queue", "Priority Queue"),
-    entry(A, 11, "sequential-convoy", "Sequential Convoy"),
-    entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
-    entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+    modelled(
+        entry(A, 8, "competing-consumers", "Competing Consumers"),
+        Model::of::<al::competing_consumers::Parameters>(),
+    ),
+    modelled(
+        entry(A, 9, "queue-based-load-leveling", "Queue-Based Load Leveling"),
+        Model::of::<al::queue_based_load_leveling::Parameters>(),
+    ),
+    modelled(entry(A, 10, "priority-queue", "Priority Queue"), Model::of::<al::priority_queue::Parameters>()),
+    modelled(entry(A, 11, "sequential-convoy", "Sequential Convoy"), Model::of::<al::sequential_convoy::Parameters>()),
+    modelled(
+        entry(A, 12, "choreography-and-orchestration", "Choreography and Orchestration"),
+        Model::of::<al::choreography_and_orchestration::Parameters>(),
+    ),
+    modelled(
+        entry(A, 13, "scheduler-agent-supervisor", "Scheduler–Agent–Supervisor"),
+        Model::of::<al::scheduler_agent_supervisor::Parameters>(),
+    ),
     modelled(entry(A, 14, "leader-election", "Leader Election"), Model::of::<al::leader_election::Parameters>()),
-    entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+    modelled(
+        entry(A, 15, "async-request-reply", "Asynchronous Request–Reply"),
+        Model::of::<al::async_request_reply::Parameters>(),
+    ),
 ];

@@ -55,7 +55,7 @@ impl<T: Into<Number>> From<Option<T>> for Number {
     }
 }
 
-/// Which of the courses' three ways prints a figure.
+/// Which of the courses' ways prints a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Plain conversion to a string.
@@ -64,6 +64,8 @@ pub enum Style {
     Fixed(u8),
     /// Thousands grouped, at most three decimals.
     Grouped,
+    /// A whole number with leading zeros, at least that many digits; a course numbers its lessons so.
+    Padded(u8),
 }
 
 /// A unit mark that touches the digits.
@@ -114,6 +116,11 @@ impl Figure {
         Self::new(name, value, Style::Grouped)
     }
 
+    /// A figure printed with leading zeros, at least that many digits.
+    pub fn padded(name: impl Into<String>, value: impl Into<Number>, digits: u8) -> Self {
+        Self::new(name, value, Style::Padded(digits))
+    }
+
     /// The same figure with a unit mark.
     pub fn marked(self, mark: Mark) -> Self {
         Self { mark: Some(mark), ..self }
@@ -154,6 +161,7 @@ impl Style {
             (Self::Plain, _) => numbers::plain(x),
             (Self::Fixed(decimals), _) => numbers::fixed(x, decimals),
             (Self::Grouped, _) => numbers::grouped(x),
+            (Self::Padded(digits), _) => format!("{:0>1$}", numbers::fixed(x, 0), usize::from(digits)),
         }
     }
 }
@@ -298,6 +306,8 @@ mod tests {
             (fixed(-0.001, 2), "-0.00"),
             (grouped(3_200_000.into()), "3,200,000"),
             (grouped(1234.5.into()), "1,234.5"),
+            (Figure::padded("f", 1, 2), "01"),
+            (Figure::padded("f", 123, 2), "123"),
             (fixed(91.479, 2).marked(Mark::Percent), "91.48%"),
             (fixed(91.479, 2).marked(Mark::PercentBefore), "%91.48"),
             (fixed(5.29, 2).marked(Mark::Times), "5.29x"),

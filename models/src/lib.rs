@@ -7,8 +7,10 @@
 
 pub mod application_layer;
 pub mod arrivals;
+pub mod backlog;
 pub mod catalogue;
 pub mod figures;
+pub mod json;
 pub mod numbers;
 pub mod parameters;
 pub mod random;

@@ -33,6 +33,8 @@ pub enum Range {
     Text,
     /// True or false.
     Flag,
+    /// Any JSON value.
+    Json,
 }
 
 impl fmt::Display for Range {
@@ -44,6 +46,7 @@ impl fmt::Display for Range {
             Self::List(r) => write!(f, "a list of {} to {}", r.start(), r.end()),
             Self::Text => write!(f, "a text"),
             Self::Flag => write!(f, "true or false"),
+            Self::Json => write!(f, "a JSON value"),
         }
     }
 }
@@ -114,6 +117,11 @@ impl Declaration {
     /// A switch.
     pub fn flag(&mut self, name: &str, _value: bool) {
         self.record(name, Range::Flag, true, "");
+    }
+
+    /// A value that the model only passes on, such as a member of an example record.
+    pub fn json(&mut self, name: &str) {
+        self.record(name, Range::Json, true, "");
     }
 
     /// A nested group of parameters.

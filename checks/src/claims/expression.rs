@@ -3,9 +3,11 @@
 //! Names are a lesson's figures and facts (`runs.slowdown.none.calls`), its `parameters`, and the assumptions
 //! (`AY2.slots`). Division is true division, integers and doubles mix, a name that is not there is an error.
 
+use super::comparison::{self, Comparison};
 use crate::suite::{Error, Overrides, Run, Suite};
 use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
+use models::catalogue;
 use models::figures::{Fact, Number};
 use models::numbers;
 use std::collections::BTreeMap;
@@ -44,17 +46,18 @@ impl Evaluator {
     /// # Errors
     /// A figure whose name is also a group, or taken twice.
     pub fn new(suite: &Arc<Suite>, slug: &str, run: &Run) -> Result<Self, Error> {
-        let scope = scope(suite, run).map_err(|name| Error::Call(format!("{slug}: figure `{name}` is named twice")))?;
+        let scope =
+            scope(suite, run).map_err(|name| Error::Call(format!("{slug}: the name `{name}` is taken twice")))?;
         let mut environment = Environment::empty();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         add_filters(&mut environment);
         let reruns = Reruns { suite: Arc::clone(suite), slug: slug.to_owned(), done: Arc::default() };
         let other = reruns.clone();
         environment.add_function("lesson", move |slug: &str| other.run(slug, &Overrides::new()));
-        let swept = reruns.clone();
-        environment.add_function("sweep", move |name: &str, values: Vec<Value>, path: &str| {
+        let varied = reruns.clone();
+        environment.add_function("vary", move |name: &str, values: Vec<Value>, path: &str| {
             let one =
-                |value: &Value| look_up(&swept.run(&swept.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
+                |value: &Value| look_up(&varied.run(&varied.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
             values.iter().map(one).collect::<Result<Vec<_>, _>>()
         });
         environment.add_function("rerun", move |set: Kwargs| {
@@ -69,14 +72,59 @@ impl Evaluator {
     /// # Errors
     /// What is wrong with it: syntax, a name that is not there, a division by zero.
     pub fn evaluate(&self, expression: &str) -> Result<Computed, String> {
-        refuse_chained_comparison(expression)?;
-        let compiled = self.environment.compile_expression(expression).map_err(|error| explain(&error))?;
-        let value = compiled.eval(&self.scope).map_err(|error| explain(&error))?;
+        if expression.len() > LONGEST_EXPRESSION {
+            return Err(format!("expected an expression of at most {LONGEST_EXPRESSION} bytes"));
+        }
+        comparison::find(expression)?;
+        let value = self.value(expression)?;
         match value.kind() {
+            ValueKind::Undefined => Err("nothing has that name".to_owned()),
             ValueKind::Bool => Ok(Computed::Flag(value.is_true())),
             ValueKind::Number => f64::try_from(value).map(Computed::Number).map_err(|error| explain(&error)),
             _ => Ok(Computed::Other(value.to_string())),
         }
+    }
+
+    /// Whether a condition is true.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`]; a condition that is neither true nor false; one that could not fail.
+    pub fn holds(&self, condition: &str) -> Result<bool, String> {
+        let holds = match self.evaluate(condition)? {
+            Computed::Flag(holds) => holds,
+            other => return Err(format!("this is {other}, expected true or false")),
+        };
+        let compiled = self.environment.compile_expression(condition).map_err(|error| explain(&error))?;
+        let names = compiled.undeclared_variables(true);
+        if names.is_empty() {
+            return Err("this names no figure, so it could not fail".to_owned());
+        }
+        // A name that evaluation did not come to (`true or typo`) must be there as well.
+        for name in names.iter().filter(|name| !FUNCTIONS.contains(&name.as_str())) {
+            look_up(&self.scope, name).map_err(|error| explain(&error))?;
+        }
+        if let Some(Comparison { left, operator, right }) = comparison::find(condition)? {
+            let kinds = (self.value(left)?.kind(), self.value(right)?.kind());
+            if left == right {
+                return Err("both sides are the same, so it could not fail".to_owned());
+            }
+            if kinds.0 != kinds.1 || (kinds.0 == ValueKind::Map && !matches!(operator, "==" | "!=")) {
+                return Err(format!("this compares a {} with a {}", kinds.0, kinds.1));
+            }
+        }
+        Ok(holds)
+    }
+
+    fn value(&self, expression: &str) -> Result<Value, String> {
+        let compiled = self.environment.compile_expression(expression).map_err(|error| explain(&error))?;
+        compiled.eval(&self.scope).map_err(|error| explain(&error))
+    }
+
+    /// Both sides of a comparison, as values: `213 <= 1016`.
+    pub fn sides(&self, expression: &str) -> Option<String> {
+        let Comparison { left, operator, right } = comparison::find(expression).ok().flatten()?;
+        let (left, right) = (self.evaluate(left).ok()?, self.evaluate(right).ok()?);
+        Some(format!("{left} {operator} {right}"))
     }
 
     /// The names that an expression reads, with their values.
@@ -90,48 +138,11 @@ impl Evaluator {
     }
 }
 
+/// Longer ones would exhaust the stack when they are parsed.
+const LONGEST_EXPRESSION: usize = 4096;
+
 fn explain(error: &minijinja::Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
-}
-
-/// `1 < 2 < 3` would compare a truth value with 3.
-fn refuse_chained_comparison(expression: &str) -> Result<(), String> {
-    let mut compared = vec![false];
-    let mut quote = None;
-    let mut rest = expression.chars().peekable();
-    let mut word = String::new();
-    while let Some(c) = rest.next() {
-        if let Some(end) = quote {
-            quote = (c != end).then_some(end);
-            continue;
-        }
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        let separates = matches!(word.as_str(), "and" | "or" | "if" | "else" | "not");
-        word.clear();
-        let depth = compared.len() - 1;
-        match c {
-            _ if separates => compared[depth] = false,
-            ',' => compared[depth] = false,
-            '(' | '[' | '{' => compared.push(false),
-            ')' | ']' | '}' if depth > 0 => drop(compared.pop()),
-            '"' | '\'' => quote = Some(c),
-            _ => {}
-        }
-        let next_is_equals = rest.peek() == Some(&'=');
-        if matches!(c, '<' | '>') || matches!(c, '=' | '!') && next_is_equals {
-            if next_is_equals {
-                rest.next();
-            }
-            let depth = compared.len() - 1;
-            if std::mem::replace(&mut compared[depth], true) {
-                return Err("a chained comparison: write `a < b and b < c`".to_owned());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Runs of this and other lessons with changed parameters, each done once.
@@ -150,7 +161,7 @@ impl Reruns {
             return Ok(known.clone());
         }
         let run = self.suite.refuse_unknown(slug, set).and_then(|()| self.suite.run(slug, set)).map_err(invalid)?;
-        let scope = scope(&self.suite, &run).map_err(|name| invalid(format!("figure `{name}` is named twice")))?;
+        let scope = scope(&self.suite, &run).map_err(|name| invalid(format!("the name `{name}` is taken twice")))?;
         done.insert(key, scope.clone());
         Ok(scope)
     }
@@ -164,9 +175,17 @@ fn plain(value: &Value) -> Result<serde_json::Value, minijinja::Error> {
     serde_json::to_value(value).map_err(invalid)
 }
 
+/// What expressions can call.
+const FUNCTIONS: [&str; 10] =
+    ["rerun", "vary", "lesson", "lesson_number", "values", "rises", "falls", "never_rises", "never_falls", "all_equal"];
+
 /// Everything an expression can name.
 fn scope(suite: &Suite, run: &Run) -> Result<Value, String> {
     let mut root = Tree::default();
+    for function in FUNCTIONS {
+        // A figure of that name would hide the function.
+        root.insert(function, Value::UNDEFINED)?;
+    }
     for figure in run.report.figures().filter(|figure| !figure.name.starts_with("parameters.")) {
         root.insert(&figure.name, number(figure.value))?;
     }
@@ -178,6 +197,7 @@ fn scope(suite: &Suite, run: &Run) -> Result<Value, String> {
         let value = suite.assumed(&name).map_err(|error| error.to_string())?;
         root.insert(&name, Value::from(Serde(value)))?;
     }
+    root.0.retain(|name, _| !FUNCTIONS.contains(&name.as_str()));
     Ok(root.into())
 }
 
@@ -266,8 +286,12 @@ fn values(value: &Value, pattern: &str) -> Result<Vec<Value>, minijinja::Error> 
     }
 }
 
-/// What expressions can call besides `rerun`, `sweep` and `lesson`.
+/// What expressions can call besides `rerun`, `vary` and `lesson`.
 fn add_filters(environment: &mut Environment<'static>) {
+    environment.add_function("lesson_number", |slug: &str| {
+        let entry = catalogue::find(slug).ok_or_else(|| invalid(format!("no lesson `{slug}`")))?;
+        Ok(entry.number)
+    });
     environment.add_function("values", |tree: Value, pattern: &str| {
         let found = values(&tree, pattern)?;
         if found.is_empty() { Err(invalid(format!("nothing matches `{pattern}`"))) } else { Ok(found) }

@@ -47,6 +47,8 @@ struct NumeralJson {
 struct ConditionJson {
     holds: bool,
     expression: String,
+    /// Both sides of a comparison, computed.
+    values: Option<String>,
     inputs: Vec<Input>,
 }
 
@@ -130,6 +132,7 @@ impl ClaimJson {
                 .map(|(expression, holds)| ConditionJson {
                     holds: *holds,
                     expression: expression.clone(),
+                    values: verified.evaluator.sides(expression),
                     inputs: inputs(expression),
                 })
                 .collect(),
@@ -149,8 +152,9 @@ fn write_claim(out: &mut impl Write, slug: &str, claim: &ClaimJson) -> Result<()
         writeln!(out, "    {published} {sign} {computed}  <-  {expression}")?;
         write_inputs(out, inputs)?;
     }
-    for ConditionJson { holds, expression, inputs } in &claim.conditions {
-        writeln!(out, "    {}  <-  {expression}", if *holds { "true" } else { "not true" })?;
+    for ConditionJson { holds, expression, values, inputs } in &claim.conditions {
+        let values = values.as_ref().map(|values| format!(": {values}")).unwrap_or_default();
+        writeln!(out, "    {}{values}  <-  {expression}", if *holds { "true" } else { "not true" })?;
         write_inputs(out, inputs)?;
     }
     if let Some(reason) = &claim.reason {

@@ -51,9 +51,16 @@ fn digits(document: &Document, text: &str) -> Vec<(Range<usize>, usize)> {
     numerals.flat_map(|numeral| -> Vec<_> { digits(numeral) }).collect()
 }
 
-fn errors(text: &str, lessons: &[Verified<'_>]) -> Vec<Finding> {
-    let findings = check(text, lessons).unwrap().into_iter().flat_map(|lesson| lesson.findings);
-    findings.filter(|finding| finding.severity == Severity::Error).collect()
+fn findings(text: &str, lessons: &[Verified<'_>]) -> Vec<Finding> {
+    check(text, lessons).unwrap().into_iter().flat_map(|lesson| lesson.findings).collect()
+}
+
+fn errors(findings: &[Finding]) -> Vec<&Finding> {
+    findings.iter().filter(|finding| finding.severity == Severity::Error).collect()
+}
+
+fn agreeing(text: &str, lessons: &[Verified<'_>]) -> usize {
+    check(text, lessons).unwrap()[0].numerals.total().agree
 }
 
 #[test]
@@ -62,7 +69,7 @@ fn a_rendered_course_agrees_with_its_models() {
     let lessons = verified(&suite);
     for lesson in &lessons {
         let text = render(lesson);
-        assert_eq!(errors(&text, &lessons), [], "{text}");
+        assert_eq!(errors(&findings(&text, &lessons)), Vec::<&Finding>::new(), "{text}");
         let checked = &check(&text, &lessons).unwrap()[0];
         let total = checked.numerals.total();
         assert!(total.seen > 0 && total.seen == total.checked, "{}: {total:?}", checked.slug);
@@ -75,13 +82,19 @@ fn one_changed_digit_is_one_error_at_its_numeral() {
     let lessons = verified(&suite);
     for lesson in &lessons {
         let text = render(lesson);
+        let agree = agreeing(&text, &lessons);
         let digits = digits(&parse(&text).unwrap(), &text);
         assert!(digits.len() > 50, "{}", lesson.lesson.entry.slug);
         digits.par_iter().for_each(|(numeral, at)| {
             let mut changed = text.clone().into_bytes();
             changed[*at] = b'0' + (changed[*at] - b'0' + 1 + (*at % 9) as u8) % 10;
             let changed = String::from_utf8(changed).unwrap();
-            let found = errors(&changed, &lessons);
+            let found = findings(&changed, &lessons);
+            let found = errors(&found);
+            if found.is_empty() && agreeing(&changed, &lessons) > agree {
+                // The changed digit happens to make a refuted numeral right.
+                return;
+            }
             let line = |text: &str| text[..*at].matches('\n').count() + 1;
             assert_eq!(found.len(), 1, "line {}: {found:#?}\n{changed}", line(&changed));
             assert_eq!(found[0].span.start, numeral.start, "line {}: {found:#?}", line(&changed));

@@ -167,11 +167,15 @@ fn every_assumption_is_used() {
     let spec = Spec::load(&folder).unwrap();
     let mut texts = vec![fs::read_to_string(folder.join(ASSUMPTIONS)).unwrap()];
     texts.extend(spec.lessons.iter().map(|l| fs::read_to_string(&l.file.path).unwrap()));
-    for name in spec.assumptions.value_names() {
-        let used = texts.iter().any(|text| {
-            text.match_indices(&name)
-                .any(|(at, _)| !text[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-        });
+    // Of some, the prose alone speaks of a further value.
+    for (name, assumption) in spec.assumptions.iter() {
+        let used = assumption.values.keys().any(|value| mentions(&texts, &format!("{name}.{value}")));
         assert!(used, "no lesson uses {name}");
     }
+}
+
+/// A text holds the name, and not only as the beginning of a longer one.
+fn mentions(texts: &[String], name: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    texts.iter().any(|text| text.match_indices(name).any(|(at, _)| !goes_on(&text[at + name.len()..])))
 }

@@ -111,6 +111,8 @@ struct Handover {
     round: u64,
     /// Rounds since the last renewal of the lease that expired.
     rounds: u64,
+    /// What the new leader was granted.
+    fencing_token: u64,
 }
 
 impl Parameters {
@@ -134,8 +136,8 @@ impl Parameters {
             if record.has_expired(now, lease) {
                 let mut others = (0..self.nodes).filter(|node| *node != record.holder);
                 if let Some(successor) = others.find(|node| self.reachable(*node, now, outage)) {
-                    run.handovers.push(Handover { round: now, rounds: now - record.last_renewal });
                     let fencing_token = record.fencing_token + 1;
+                    run.handovers.push(Handover { round: now, rounds: now - record.last_renewal, fencing_token });
                     record = Record { holder: successor, last_renewal: now, fencing_token };
                     nodes[successor] = Node { believes: true, token: fencing_token };
                 }
@@ -193,6 +195,10 @@ impl Parameters {
         Scenario { fencing: true, ..self.plain() }
     }
 
+    fn trigger(&self) -> Scenario {
+        Scenario { persistent_trigger: true, ..self.plain() }
+    }
+
     fn fencing_trigger(&self) -> Scenario {
         Scenario { persistent_trigger: true, ..self.fencing() }
     }
@@ -248,7 +254,7 @@ impl Lesson for Parameters {
         d.distinct("leases", &self.leases);
         d.distinct("handovers_a_year", &self.handovers_a_year);
 
-        let runs = 4 + 2 * self.leases.len();
+        let runs = 5 + 2 * self.leases.len();
         let steps_a_round = 1 + self.nodes / 4 + self.triggers.len() / 8;
         d.steps("rounds", runs as f64 * self.rounds as f64 * steps_a_round as f64);
     }
@@ -260,12 +266,12 @@ impl Lesson for Parameters {
             ("fencing_trigger", self.run(self.fencing_trigger())),
         ];
         let outages = [("long", self.outage), ("short", self.short_outage)];
-        let sweep: Vec<_> = self
+        let scan: Vec<_> = self
             .leases
             .iter()
             .map(|lease| {
                 let run = |outage| self.run(Scenario { lease: *lease, outage, ..self.plain() });
-                (lease, outages.map(|(name, outage)| (format!("sweep.lease_{lease}.{name}"), run(outage))))
+                (lease, outages.map(|(name, outage)| (format!("scan.lease_{lease}.{name}"), run(outage))))
             })
             .collect();
         let long_lease = self.run(Scenario { lease: self.long_lease, ..self.plain() });
@@ -300,7 +306,7 @@ impl Lesson for Parameters {
         for _ in outages {
             measure.plain("parameters.conflicting_leaders", self.conflicting_leaders);
         }
-        for (i, (lease, row)) in sweep.iter().enumerate() {
+        for (i, (lease, row)) in scan.iter().enumerate() {
             measure.plain(format!("parameters.leases.{i}"), **lease);
             for (name, run) in row {
                 measure.plain(format!("{name}.handover_rounds"), run.handover_rounds());
@@ -319,10 +325,14 @@ impl Lesson for Parameters {
         for (name, run) in &runs {
             run.facts(&mut report, &format!("runs.{name}"));
         }
-        for (name, run) in sweep.iter().flat_map(|(_, row)| row) {
+        for (name, run) in scan.iter().flat_map(|(_, row)| row) {
             run.facts(&mut report, name);
         }
         long_lease.facts(&mut report, "long_lease");
+        // Which of the two protections does what only shows beside each of them alone.
+        let trigger = self.run(self.trigger());
+        report.fact("trigger_only.delayed_rounds", trigger.delayed_rounds());
+        trigger.facts(&mut report, "trigger_only");
         report
     }
 }
@@ -366,6 +376,8 @@ impl Run {
         let handovers: Vec<u64> = self.handovers.iter().map(|handover| handover.round).collect();
         report.fact(format!("{run}.handovers"), handovers.len());
         report.fact(format!("{run}.handover_at"), handovers);
+        let tokens: Vec<u64> = self.handovers.iter().map(|handover| handover.fencing_token).collect();
+        report.fact(format!("{run}.fencing_tokens"), tokens);
         report.fact(format!("{run}.two_leader_in"), self.two_leader.clone());
         report.fact(format!("{run}.two_believers_in"), self.two_believers.clone());
         report.fact(format!("{run}.leaderless_in"), self.leaderless.clone());

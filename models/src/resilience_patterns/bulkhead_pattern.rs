@@ -191,7 +191,7 @@ impl Lesson for Parameters {
 
         let runs = 2 * (3 + self.tracking_slots_swept.len());
         let arrivals = self.tracking_mean() + self.event_mean();
-        d.steps("rounds", runs as f64 * self.rounds as f64 * (5.0 + 5.0 * arrivals));
+        d.steps("rounds", runs as f64 * self.rounds as f64 * (10.0 + 12.0 * arrivals));
     }
 
     fn report(&self) -> Report {

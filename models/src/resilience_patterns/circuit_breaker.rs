@@ -206,10 +206,22 @@ struct Counts {
     event_errors: u64,
     event_no_slot: u64,
     calls: u64,
+    /// Taken by calls.
     event_slot_rounds: u64,
+    /// Taken by rejected events; the table does not count them.
+    rejection_slot_rounds: u64,
     opens: u64,
+    at_failure: AtFailure,
     /// First opening after the failure began.
     detection: Option<Detection>,
+}
+
+/// How things stood when the failure began.
+#[derive(Debug, Default)]
+struct AtFailure {
+    is_open: bool,
+    calls: u64,
+    event_slot_rounds: u64,
 }
 
 #[derive(Debug)]
@@ -237,15 +249,18 @@ impl Parameters {
         let mut pool = SlotPool::new(self.slots);
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
-        let mut slot_rounds_at_failure = 0;
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
 
         for now in 0..self.rounds {
-            if now == self.failure_start {
-                slot_rounds_at_failure = counts.event_slot_rounds;
-            }
             if let Some(breaker) = &mut breaker {
                 breaker.start_round(now);
+            }
+            if now == self.failure_start {
+                counts.at_failure = AtFailure {
+                    is_open: breaker.as_ref().is_some_and(Breaker::is_open),
+                    calls: counts.calls,
+                    event_slot_rounds: counts.event_slot_rounds,
+                };
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
@@ -261,7 +276,9 @@ impl Parameters {
                     Flow::Tracking => counts.tracking_no_slot += 1,
                     Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
                         counts.event_rejected += 1;
-                        pool.acquire(now, REJECTION_HOLD);
+                        if pool.acquire(now, REJECTION_HOLD) {
+                            counts.rejection_slot_rounds += REJECTION_HOLD;
+                        }
                     }
                     Flow::Event => {
                         let failed = random.chance(dependency.failure_probability);
@@ -281,7 +298,7 @@ impl Parameters {
                             if failing {
                                 counts.detection.get_or_insert(Detection {
                                     round: now - self.failure_start,
-                                    slot_rounds: counts.event_slot_rounds - slot_rounds_at_failure,
+                                    slot_rounds: counts.event_slot_rounds - counts.at_failure.event_slot_rounds,
                                 });
                             }
                         }
@@ -360,6 +377,14 @@ impl Lesson for Parameters {
         block.fixed("scaled.calls_saved", saved * scale, 0);
         block.fixed("scaled.tracking_rescued", rescued * scale, 0);
 
+        let mut report = Report::default();
+        report.fact("calls_before_failure", slowdown.plain.at_failure.calls);
+        for (row, run) in (1..).step_by(2).zip(&runs) {
+            report.fact(format!("rows.{}.none", run.mode.name()), row);
+            report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
+            report.fact(format!("rejection_slot_rounds.{}", run.mode.name()), run.breaker.rejection_slot_rounds);
+        }
+
         for NamedRule { name, opens_on } in &self.rules {
             for mode in Mode::ALL {
                 let row = format!("rules.{name}.{}", mode.name());
@@ -381,6 +406,8 @@ impl Lesson for Parameters {
                     Mode::Slowdown | Mode::Down => None,
                 };
                 block.plain(format!("{row}.rejected_valid"), lost);
+                report.fact(format!("{row}.rejected"), run.event_rejected);
+                report.fact(format!("{row}.rejects_at_failure"), run.at_failure.is_open);
             }
         }
 
@@ -395,7 +422,8 @@ impl Lesson for Parameters {
             block.plain("sensitivity.rejected", rejected(*low));
             block.plain("sensitivity.rejected_longer", rejected(low.with_open_rounds(longer)));
         }
-        Report::new([block])
+        report.blocks.push(block);
+        report
     }
 }
 

@@ -180,7 +180,7 @@ impl Lesson for Parameters {
                 d.integer("measured", step.measured, 0..=10_000);
             });
         });
-        d.distinct("steps", &self.steps.iter().map(|step| segment(&step.name)).collect::<Vec<_>>());
+        d.distinct("steps", self.steps.iter().map(|step| segment(&step.name)).collect::<Vec<_>>());
         d.real("round_seconds", self.round_seconds, 0.001..=3_600.0);
         d.list("objectives", &self.objectives, 0..=20, |d, i, seconds| d.real(i, *seconds, 0.0..=1e6));
         d.distinct("objectives", &self.objectives);
@@ -192,7 +192,7 @@ impl Lesson for Parameters {
                 d.integer("months", frequency.months, 1..=1_000);
             });
         });
-        d.distinct("frequencies", &self.frequencies.iter().map(|f| segment(&f.name)).collect::<Vec<_>>());
+        d.distinct("frequencies", self.frequencies.iter().map(|f| segment(&f.name)).collect::<Vec<_>>());
         d.real("planned_share_minutes", self.planned_share_minutes, 0.001..=50_000.0);
         d.real("outage_budget_minutes", self.outage_budget_minutes, 0.001..=50_000.0);
         d.list("workflow", &self.workflow.0, 0..=100, |d, i, step| {

@@ -65,7 +65,10 @@ struct Counts {
     dropped: u64,
     /// Most calls in one round.
     peak: u64,
+    /// Most calls in one round outside the window.
+    peak_outside: u64,
     window_calls: u64,
+    dropped_in_window: u64,
 }
 
 /// One policy's run, with what is told about it.
@@ -112,8 +115,9 @@ impl Parameters {
             counts.requests += arrivals;
             counts.calls += calls.len() as u64;
             counts.peak = counts.peak.max(calls.len() as u64);
-            if broken.is_some() {
-                counts.window_calls += calls.len() as u64;
+            match broken {
+                Some(_) => counts.window_calls += calls.len() as u64,
+                None => counts.peak_outside = counts.peak_outside.max(calls.len() as u64),
             }
 
             for (place, failures) in (0..).zip(calls) {
@@ -126,6 +130,7 @@ impl Parameters {
                     due.entry(now + 1 + wait).or_default().push(failures + 1);
                 } else {
                     counts.dropped += 1;
+                    counts.dropped_in_window += u64::from(broken.is_some());
                 }
             }
         }
@@ -172,7 +177,7 @@ impl Lesson for Parameters {
         d.integer("read_threshold", self.read_threshold, 1..=1_000_000);
 
         let most_calls = self.allowed(ALL_LAYERS).min(self.rounds) as f64;
-        d.steps("rounds", 16.0 * self.rounds as f64 * (1.0 + self.event_mean() * most_calls));
+        d.steps("rounds", 32.0 * self.rounds as f64 * (1.0 + self.event_mean() * most_calls));
     }
 
     fn report(&self) -> Report {
@@ -228,10 +233,13 @@ impl Lesson for Parameters {
         let mut report = Report::new([block]);
         for (day, runs) in [("healthy", &healthy), ("outage", &outage), ("degradation", &degradation)] {
             for Run { policy, counts, .. } in runs {
-                report.fact(format!("runs.{day}.{}.requests", policy.name), counts.requests);
+                let row = format!("runs.{day}.{}", policy.name);
+                report.fact(format!("{row}.requests"), counts.requests);
+                report.fact(format!("{row}.peak_outside"), counts.peak_outside);
+                report.fact(format!("{row}.dropped_in_window"), counts.dropped_in_window);
                 // Neither answered nor dropped: the next try is due after the run ends.
                 let unfinished = counts.requests - counts.successful - counts.dropped;
-                report.fact(format!("runs.{day}.{}.unfinished", policy.name), unfinished);
+                report.fact(format!("{row}.unfinished"), unfinished);
             }
         }
         // There is no backoff after the last try, and the jitter stays below the backoff.
