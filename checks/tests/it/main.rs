@@ -7,6 +7,7 @@ mod command;
 mod document_check;
 mod exploration;
 mod published_tables;
+mod saga;
 mod spec_loading;
 mod state_spaces;
 mod support;

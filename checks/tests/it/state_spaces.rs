@@ -30,11 +30,11 @@ fn leader_election(change: impl FnOnce(&mut LeaderElection)) -> LeaderElection {
     system
 }
 
-fn search(system: &impl TransitionSystem, search: Search) -> Exploration {
+pub(crate) fn search(system: &impl TransitionSystem, search: Search) -> Exploration {
     explore(system, search, &Limits::default(), &mut |_| {}).unwrap()
 }
 
-fn failing(exploration: &Exploration) -> Vec<&'static str> {
+pub(crate) fn failing(exploration: &Exploration) -> Vec<&'static str> {
     exploration.with(Verdict::Fails).map(|property| property.name).collect()
 }
 
@@ -62,7 +62,7 @@ fn every_space_is_as_recorded_and_its_counterexamples_are_frozen() {
 }
 
 /// Explores without stateright and without hashes: the number of states, and whether each behaviour ends.
-fn exactly<S: TransitionSystem>(system: &S) -> (usize, bool) {
+pub(crate) fn exactly<S: TransitionSystem>(system: &S) -> (usize, bool) {
     let mut waits_for = BTreeMap::new();
     let mut before: BTreeMap<S::State, Vec<S::State>> = BTreeMap::new();
     let mut new = system.initial();

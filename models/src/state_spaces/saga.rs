@@ -235,15 +235,22 @@ pub enum Outcome {
 impl Saga {
     /// What a message makes which service do, if one gets it. Answers are the orchestrator's, if there is one.
     fn task(&self, state: &State, message: Message) -> Option<(Place, Task)> {
+        let (place, task) = self.meant_for(state, message)?;
+        let is_event = !matches!(message, Message::Command(..));
+        let missing = is_event && self.missing_subscriptions.contains(&self.step_at(state, place).subscription(task));
+        (!missing).then_some((place, task))
+    }
+
+    /// The same with every subscription.
+    fn meant_for(&self, state: &State, message: Message) -> Option<(Place, Task)> {
         let (place, task) = match message {
-            Message::Command(place, task) => return Some((place, task)),
+            Message::Command(place, task) => (place, task),
             Message::Says(..) if state.style == Style::Orchestration => return None,
             Message::Begin => (0, Task::Do),
             Message::Says(place, Answer::Done) => (place + 1, Task::Do),
             Message::Says(place, _) => (place.checked_sub(1)?, Task::Undo),
         };
-        let step = &self.steps[*state.order.get(place)?];
-        (!self.missing_subscriptions.contains(&step.subscription(task))).then_some((place, task))
+        (place < state.order.len()).then_some((place, task))
     }
 
     fn step_at(&self, state: &State, place: Place) -> &Step {
@@ -429,6 +436,19 @@ impl Saga {
                 actions.push(Action::Deliver(message, work, Delivery::Unanswered));
             }
         }
+    }
+
+    /// The steps, by their numbers, whose effect is there although the job has not completed, and that are not
+    /// reported: as ones that cannot be undone, or with a job that is stuck.
+    pub fn unreported(&self, state: &State) -> Vec<usize> {
+        let reported = |place: Place| match state.outcome() {
+            Outcome::Completed | Outcome::Stuck => true,
+            Outcome::Compensated | Outcome::Open => {
+                state.record[place] == Known::Stays && !self.step_at(state, place).compensable
+            }
+        };
+        let unreported = |place: &Place| state.services[*place].stands() && !reported(*place);
+        (0..state.order.len()).filter(unreported).map(|place| state.order[place]).collect()
     }
 
     /// All that may go wrong.

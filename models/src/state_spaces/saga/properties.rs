@@ -46,14 +46,8 @@ pub(super) fn all() -> Vec<Property<Saga>> {
             "in a completed job each step is done; in another that is not stuck, each step that is done has no \
              compensation and is recorded as one that stays",
             |saga: &Saga, state: &State| {
-                let may_stay = |place: Place| {
-                    !saga.step_at(state, place).compensable && state.record[place] == Known::Stays //
-                };
-                match state.outcome() {
-                    Outcome::Completed => standing(state).count() == state.order.len(),
-                    Outcome::Stuck => true,
-                    Outcome::Compensated | Outcome::Open => standing(state).all(may_stay),
-                }
+                let complete = state.outcome() != Outcome::Completed || standing(state).count() == state.order.len();
+                complete && saga.unreported(state).is_empty()
             },
         ),
         Property::at_the_end(

@@ -1,6 +1,9 @@
 //! The state space of the saga in words, for timelines.
 
-use super::{Action, Answer, Delivery, Fact, Known, Message, Orchestrator, Place, Saga, State, Style, Task, Work};
+use super::{
+    Action, Answer, Delivery, Fact, Known, Message, Orchestrator, Place, Saga, State, Style, Task, TransitionSystem,
+    Work,
+};
 
 /// The orchestrator and its record; in choreography the broker and its log of events.
 const WORKFLOW: usize = 0;
@@ -36,7 +39,9 @@ impl Saga {
                 None => "records nothing".to_owned(),
             },
             Action::Send => match state.orchestrator {
-                Orchestrator::Up(Some((place, task))) => self.message(state, Message::Command(place, task)),
+                Orchestrator::Up(Some((place, task))) => {
+                    format!("sends: {}", self.message(state, Message::Command(place, task)))
+                }
                 Orchestrator::Up(None) | Orchestrator::Down => "sends nothing".to_owned(),
             },
             Action::Read(message) => format!("reads: {}", self.message(state, message)),
@@ -48,7 +53,13 @@ impl Saga {
                 let said = self.delivers(state, message, (place, task), work, delivery);
                 return (Self::service(state, place), said);
             }
-            Action::Unheard(message) => format!("nobody listens: {}", self.message(state, message)),
+            Action::Unheard(message) => match self.meant_for(state, message) {
+                Some((place, task)) => {
+                    let missing = self.step_at(state, place).subscription(task);
+                    format!("{missing} is missing: nobody hears that {}", self.message(state, message))
+                }
+                None => format!("nobody has to hear that {}", self.message(state, message)),
+            },
         };
         (WORKFLOW, said)
     }
@@ -110,6 +121,12 @@ impl Saga {
             facts.push(Fact::new(WORKFLOW, self.name(state, place), known.words()));
             facts.push(Fact::new(Self::service(state, place), "done", service.done));
             facts.push(Fact::new(Self::service(state, place), "undone", service.undone));
+        }
+        if self.actions(state).is_empty() {
+            let lane = |step: usize| SUPERVISOR + 1 + step;
+            facts.extend(
+                self.unreported(state).into_iter().map(|step| Fact::new(lane(step), "in the end", "stays done")),
+            );
         }
         facts
     }
