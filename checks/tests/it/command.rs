@@ -59,6 +59,9 @@ fn an_unusable_call_says_why_and_exits_with_2() {
         (explore(&["leader-election", "--without", "fence"]), "did you mean `fencing`"),
         (explore(&["leader-election", "--without", "keys", "--without", "keys"]), "no mechanism `keys`"),
         (explore(&["leader-election", "--serve", "nowhere"]), "--serve nowhere: "),
+        (explore(&["saga", "--set", "styles=[both]"]), "styles[0]: unknown variant `both`"),
+        (explore(&["saga", "--set", "missing_subscriptions=[start-billing]"]), "expected `start-` or `cancel-`"),
+        (explore(&["saga", "--without", "cancel-invoice"]), "did you mean `cancel-invoice-line`"),
         (vec!["prove"], "unrecognized subcommand"),
         (vec!["check"], "required"),
     ] {
