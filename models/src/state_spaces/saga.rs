@@ -5,7 +5,9 @@
 //! (choreography). The job's steps are tried in every order; a service refuses its step where the order is impossible.
 //! Left out: more than one job at a time, and failures of the record, the event log and the supervisor.
 
+mod orchestrator;
 mod properties;
+mod services;
 mod words;
 
 use super::{Fact, Property, TransitionSystem};
@@ -233,209 +235,8 @@ pub enum Outcome {
 }
 
 impl Saga {
-    /// What a message makes which service do, if one gets it. Answers are the orchestrator's, if there is one.
-    fn task(&self, state: &State, message: Message) -> Option<(Place, Task)> {
-        let (place, task) = self.meant_for(state, message)?;
-        let is_event = !matches!(message, Message::Command(..));
-        let missing = is_event && self.missing_subscriptions.contains(&self.step_at(state, place).subscription(task));
-        (!missing).then_some((place, task))
-    }
-
-    /// The same with every subscription.
-    fn meant_for(&self, state: &State, message: Message) -> Option<(Place, Task)> {
-        let (place, task) = match message {
-            Message::Command(place, task) => (place, task),
-            Message::Says(..) if state.style == Style::Orchestration => return None,
-            Message::Begin => (0, Task::Do),
-            Message::Says(place, Answer::Done) => (place + 1, Task::Do),
-            Message::Says(place, _) => (place.checked_sub(1)?, Task::Undo),
-        };
-        (place < state.order.len()).then_some((place, task))
-    }
-
     fn step_at(&self, state: &State, place: Place) -> &Step {
         &self.steps[state.order[place]]
-    }
-
-    /// Whether all that a step requires is done.
-    fn is_possible(&self, state: &State, place: Place) -> bool {
-        let stands = |name: &String| {
-            (0..state.order.len()).any(|at| self.step_at(state, at).name == *name && state.services[at].stands())
-        };
-        self.step_at(state, place).requires.iter().all(stands)
-    }
-
-    /// How a task can go. What needs no effect cannot fail, and what is impossible cannot succeed.
-    fn ways(&self, state: &State, place: Place, task: Task) -> Vec<Work> {
-        let known = state.services[place].answered;
-        let (has_effect, failures) = match task {
-            Task::Do => (known.is_none(), state.left.failures),
-            Task::Undo => {
-                let done = !self.keys || known == Some(Answer::Done);
-                (done && self.step_at(state, place).compensable, state.left.failed_compensations)
-            }
-        };
-        match has_effect {
-            true if task == Task::Do && self.requirements && !self.is_possible(state, place) => vec![Work::Fails],
-            true if failures > 0 => vec![Work::Succeeds, Work::Fails],
-            _ => vec![Work::Succeeds],
-        }
-    }
-
-    /// A service carries out a task, or fails to; what it answers.
-    fn carry_out(&self, state: &mut State, place: Place, task: Task, work: Work) -> Answer {
-        let (step, possible) = (self.step_at(state, place), self.is_possible(state, place));
-        let (service, left) = (&mut state.services[place], &mut state.left);
-        let answer = match (task, work, service.answered) {
-            (Task::Do, _, Some(answer)) => return answer,
-            (Task::Do, Work::Succeeds, None) => {
-                service.done = 2.min(service.done + 1);
-                Answer::Done
-            }
-            (Task::Do, Work::Fails, None) => {
-                left.failures -= u8::from(possible || !self.requirements);
-                Answer::Failed
-            }
-            (Task::Undo, _, Some(Answer::Undone | Answer::Failed)) => Answer::Undone,
-            (Task::Undo, _, None) if self.keys && self.refuse_late => Answer::Undone,
-            (Task::Undo, _, None) if self.keys => return Answer::Undone,
-            (Task::Undo, _, _) if !step.compensable => return Answer::Stays,
-            (Task::Undo, Work::Succeeds, _) => {
-                service.undone = 2.min(service.undone + 1);
-                Answer::Undone
-            }
-            (Task::Undo, Work::Fails, _) => {
-                left.failed_compensations -= 1;
-                service.failed_compensations += 1;
-                return Answer::NotUndone;
-            }
-        };
-        service.answered = self.keys.then_some(answer);
-        answer
-    }
-
-    fn deliver(&self, state: &mut State, message: Message, work: Work, delivery: Delivery) {
-        let Some((place, task)) = self.task(state, message) else { return };
-        let answer = self.carry_out(state, place, task, work);
-        let choreography = state.style == Style::Choreography;
-        let kept = match delivery {
-            // Who fails to compensate leaves the event to the broker, for the next try.
-            Delivery::Once => choreography && answer == Answer::NotUndone && !self.is_last_try(state.record[place]),
-            Delivery::Again => true,
-            Delivery::Unanswered => choreography && self.supervisor,
-        };
-        state.left.redeliveries -= u8::from(delivery == Delivery::Again);
-        state.left.unanswered -= u8::from(delivery == Delivery::Unanswered);
-        if !kept {
-            state.consume(message);
-        }
-        if delivery == Delivery::Unanswered {
-            return;
-        }
-        if choreography {
-            state.record[place] = self.known(state.record[place], answer);
-        }
-        if !choreography || answer != Answer::NotUndone {
-            state.send(Message::Says(place, answer));
-        }
-    }
-
-    /// What an answer makes of what was known.
-    fn known(&self, before: Known, answer: Answer) -> Known {
-        match (answer, before) {
-            (Answer::Done, _) => Known::Done,
-            (Answer::Failed, _) => Known::Failed,
-            (Answer::Undone, _) => Known::Undone,
-            (Answer::Stays, _) => Known::Stays,
-            (Answer::NotUndone, _) if self.is_last_try(before) => self.out_of_tries(),
-            (Answer::NotUndone, Known::Undoing(tries)) => Known::Undoing(tries + 1),
-            (Answer::NotUndone, _) => Known::Undoing(2),
-        }
-    }
-
-    fn is_last_try(&self, known: Known) -> bool {
-        match known {
-            Known::Started(tries) | Known::Undoing(tries) => tries >= self.tries,
-            _ => self.tries == 1,
-        }
-    }
-
-    fn out_of_tries(&self) -> Known {
-        if self.stuck_report { Known::Stuck } else { Known::Undone }
-    }
-
-    /// The orchestrator reads an answer; one that it does not wait for changes nothing.
-    fn read(&self, state: &mut State, place: Place, answer: Answer) {
-        let waits = match state.record[place] {
-            Known::Started(_) => true,
-            Known::Undoing(_) => !matches!(answer, Answer::Done | Answer::Failed),
-            _ => false,
-        };
-        if waits {
-            state.record[place] = self.known(state.record[place], answer);
-            if let Known::Undoing(_) = state.record[place] {
-                state.orchestrator = Orchestrator::Up(Some((place, Task::Undo)));
-            }
-        }
-    }
-
-    /// What the orchestrator does next by the record, if it waits for nothing.
-    fn next_task(&self, state: &State) -> Option<(Place, Task)> {
-        let waits = |known: &Known| matches!(known, Known::Started(_) | Known::Undoing(_) | Known::Stuck);
-        if state.record.iter().any(waits) {
-            None
-        } else if state.is_cancelled() {
-            let done = |known: &Known| *known == Known::Done;
-            let record = &state.record;
-            let place = if self.reverse_order { record.iter().rposition(done) } else { record.iter().position(done) };
-            Some((place?, Task::Undo))
-        } else {
-            Some((state.record.iter().position(|known| *known == Known::Nothing)?, Task::Do))
-        }
-    }
-
-    fn decide(&self, state: &mut State) {
-        let Some((place, task)) = self.next_task(state) else { return };
-        if task == Task::Undo && !self.step_at(state, place).compensable {
-            state.record[place] = Known::Stays;
-            return;
-        }
-        state.record[place] = if task == Task::Do { Known::Started(1) } else { Known::Undoing(1) };
-        state.orchestrator = Orchestrator::Up(Some((place, task)));
-    }
-
-    fn supervise(&self, state: &mut State, place: Place) {
-        state.left.early_looks -= u8::from(state.awaits(place));
-        let (known, command) = match state.record[place] {
-            known @ Known::Started(_) if self.is_last_try(known) => {
-                if !self.undo_unconfirmed {
-                    state.record[place] = Known::Failed;
-                    return;
-                }
-                (Known::Undoing(1), Task::Undo)
-            }
-            known @ Known::Undoing(_) if self.is_last_try(known) => {
-                state.record[place] = self.out_of_tries();
-                return;
-            }
-            Known::Started(tries) => (Known::Started(tries + 1), Task::Do),
-            Known::Undoing(tries) => (Known::Undoing(tries + 1), Task::Undo),
-            _ => return,
-        };
-        state.record[place] = known;
-        state.send(Message::Command(place, command));
-    }
-
-    fn deliveries(&self, state: &State, message: Message, place: Place, task: Task, actions: &mut Vec<Action>) {
-        for work in self.ways(state, place, task) {
-            actions.push(Action::Deliver(message, work, Delivery::Once));
-            if state.left.redeliveries > 0 {
-                actions.push(Action::Deliver(message, work, Delivery::Again));
-            }
-            if state.left.unanswered > 0 {
-                actions.push(Action::Deliver(message, work, Delivery::Unanswered));
-            }
-        }
     }
 
     /// The steps, by their numbers, whose effect is there although the job has not completed, and that are not
@@ -644,20 +445,7 @@ impl TransitionSystem for Saga {
     fn actions(&self, state: &State) -> Vec<Action> {
         let mut actions = Vec::new();
         if state.style == Style::Orchestration {
-            match state.orchestrator {
-                Orchestrator::Down => actions.push(Action::Restart),
-                Orchestrator::Up(Some(_)) => {
-                    actions.push(Action::Send);
-                    // A crash that loses nothing is a delay like any other.
-                    if state.left.crashes > 0 {
-                        actions.push(Action::Crash);
-                    }
-                }
-                Orchestrator::Up(None) if self.next_task(state).is_some() => actions.push(Action::Decide),
-                Orchestrator::Up(None) => {}
-            }
-            let looks = |place: &Place| !state.awaits(*place) || state.left.early_looks > 0;
-            actions.extend(state.unanswered().filter(|_| self.supervisor).filter(looks).map(Action::Supervise));
+            self.orchestrator_actions(state, &mut actions);
         }
         let mut messages = state.on_the_way.clone();
         messages.dedup();
