@@ -4,6 +4,7 @@ pub mod check;
 pub mod claims;
 pub mod cli;
 pub mod document;
+pub mod explore;
 pub mod frozen;
 pub mod nearest;
 pub mod spec;

@@ -323,6 +323,17 @@ fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     })
 }
 
+/// Replaces the value at a dotted path.
+///
+/// # Errors
+/// There is none, with the nearest paths.
+pub fn replace_at(root: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    let near = nearest(path, paths(root).into_iter());
+    let place = at_path_mut(root, path).ok_or_else(|| format!("`{path}`: there is no such name{near}"))?;
+    *place = value;
+    Ok(())
+}
+
 /// Puts a value at a dotted path, making the groups on the way.
 fn insert(root: &mut Value, path: &str, value: Value) {
     match path.split_once('.') {

@@ -1,7 +1,8 @@
 //! What the two courses compute, as pure functions.
 //!
 //! A lesson is one file under [`resilience_patterns`] or [`application_layer`]: its parameters, its mechanism and
-//! the figures it publishes. Nothing here reads a file, a clock or the environment, starts a thread or prints; no
+//! the figures it publishes. Under [`state_spaces`] stand mechanisms whose every order of events can be explored.
+//! Nothing here reads a file, a clock or the environment, starts a thread or prints; no
 //! published number stands here either. The values come from `spec/`, the comparisons from the `checks` crate.
 
 pub mod application_layer;
@@ -16,3 +17,4 @@ pub mod random;
 pub mod resilience_patterns;
 pub mod schedule;
 pub mod slots;
+pub mod state_spaces;

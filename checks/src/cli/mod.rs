@@ -4,6 +4,7 @@
 
 mod check;
 mod explain;
+mod explore;
 mod lessons;
 mod parameters;
 mod run;
@@ -76,6 +77,8 @@ enum Command {
     Lessons,
     /// Shows a lesson's claims, or one of them: statement, formula, inputs, verdict.
     Explain(explain::Arguments),
+    /// Explores every order of events of a mechanism; shows how what does not hold comes about.
+    Explore(explore::Arguments),
 }
 
 /// How a command ended, when it could do what it was asked.
@@ -154,6 +157,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
         Some(Command::Parameters(arguments)) => parameters::run(&suite, &arguments, format, out),
         Some(Command::Lessons) => lessons::run(&suite, format, out),
         Some(Command::Explain(arguments)) => explain::run(&suite, &arguments, format, out),
+        Some(Command::Explore(arguments)) => explore::run(&suite, &arguments, format, out),
         None => verify::run(&suite, &folder.with_file_name("snapshots"), format, out),
     }
 }

@@ -1,8 +1,11 @@
 //! `coursecheck` without a subcommand: verifies everything in the spec.
 
+use super::explore::SpaceJson;
 use super::{Failure, Format, Outcome, verify_all, write_json};
 use crate::claims::verdict::Verdict;
-use crate::suite::Suite;
+use crate::explore::spaces::{Space, VerifiedSpace};
+use crate::spec::state_spaces::SpaceFinding;
+use crate::suite::{Error, Suite};
 use crate::verified::Verified;
 use models::catalogue::ENTRIES;
 use serde::Serialize;
@@ -13,8 +16,7 @@ use std::sync::Arc;
 #[derive(Serialize)]
 struct VerifyJson {
     lessons: Vec<LessonJson>,
-    /// No state space is explored yet.
-    state_spaces: [(); 0],
+    state_spaces: Vec<SpaceReport>,
     totals: Totals,
 }
 
@@ -27,6 +29,16 @@ struct LessonJson {
     /// No invariant is stated yet.
     invariants: [(); 0],
     verdict: &'static str,
+    failures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SpaceReport {
+    #[serde(flatten)]
+    space: SpaceJson,
+    /// Explorations without a mechanism; each has led to the counterexample that the spec records.
+    controls: Vec<String>,
+    findings: Vec<SpaceFinding>,
     failures: Vec<String>,
 }
 
@@ -46,6 +58,10 @@ struct Totals {
     blocks: usize,
     figures: usize,
     claims: Claims,
+    state_spaces: usize,
+    distinct_states: usize,
+    properties: usize,
+    controls: usize,
     failures: usize,
 }
 
@@ -62,14 +78,20 @@ pub(super) fn run(
     for lesson in &lessons {
         totals.add(lesson);
     }
+    let mut state_spaces = Vec::new();
+    for (space, spec) in suite.spec.state_spaces.iter() {
+        let verified = SpaceReport::new(space, space.verify(spec).map_err(Error::Call)?, &spec.findings);
+        totals.add_space(&verified);
+        state_spaces.push(verified);
+    }
     let outcome = match (totals.figures, totals.failures) {
         (0, _) => Outcome::NothingChecked,
         (_, 0) => Outcome::Holds,
         _ => Outcome::Fails,
     };
     match format {
-        Format::Json => write_json(out, &VerifyJson { lessons, state_spaces: [], totals })?,
-        Format::Human => write_human(out, &lessons, &totals)?,
+        Format::Json => write_json(out, &VerifyJson { lessons, state_spaces, totals })?,
+        Format::Human => write_human(out, &lessons, &state_spaces, &totals)?,
     }
     Ok(outcome)
 }
@@ -96,6 +118,17 @@ impl LessonJson {
     }
 }
 
+impl SpaceReport {
+    fn new(space: Space, verified: VerifiedSpace, findings: &[SpaceFinding]) -> Self {
+        Self {
+            space: SpaceJson::new(space, &verified.main, false),
+            controls: verified.controls.into_iter().map(|(name, _)| name).collect(),
+            findings: findings.to_vec(),
+            failures: verified.failures,
+        }
+    }
+}
+
 impl Totals {
     fn add(&mut self, lesson: &LessonJson) {
         self.blocks += lesson.blocks;
@@ -106,9 +139,22 @@ impl Totals {
         self.claims.fails += lesson.claims.fails;
         self.failures += lesson.failures.len();
     }
+
+    fn add_space(&mut self, verified: &SpaceReport) {
+        self.state_spaces += 1;
+        self.distinct_states += verified.space.distinct_states;
+        self.properties += verified.space.properties.len();
+        self.controls += verified.controls.len();
+        self.failures += verified.failures.len();
+    }
 }
 
-fn write_human(out: &mut impl Write, lessons: &[LessonJson], totals: &Totals) -> Result<(), Failure> {
+fn write_human(
+    out: &mut impl Write,
+    lessons: &[LessonJson],
+    spaces: &[SpaceReport],
+    totals: &Totals,
+) -> Result<(), Failure> {
     let width = lessons.iter().map(|lesson| lesson.slug.len()).max().unwrap_or(0);
     for lesson in lessons {
         let LessonJson { slug, blocks, figures, claims, verdict, failures, .. } = lesson;
@@ -118,8 +164,30 @@ fn write_human(out: &mut impl Write, lessons: &[LessonJson], totals: &Totals) ->
             writeln!(out, "       {failure}")?;
         }
     }
-    let Totals { lessons, not_modelled, blocks, figures, claims, failures } = totals;
-    writeln!(out, "\n{lessons} lessons, {blocks} blocks, {figures} figures, {claims}; {failures} failures")?;
+    for SpaceReport { space, controls, findings, failures } in spaces {
+        let SpaceJson { model, distinct_states, properties, .. } = space;
+        let (style, verdict) = if failures.is_empty() { (super::GOOD, "holds") } else { (super::BAD, "fails") };
+        let (properties, controls) = (properties.len(), controls.len());
+        writeln!(
+            out,
+            "{style}{verdict:5}{style:#}  state space {model}: {properties} properties in {distinct_states} states, \
+             {controls} controls"
+        )?;
+        for SpaceFinding { lesson, section, says, .. } in findings {
+            writeln!(out, "       finding on {lesson}, {section}: {says}")?;
+        }
+        for failure in failures {
+            writeln!(out, "       {failure}")?;
+        }
+    }
+    let Totals { lessons, not_modelled, blocks, figures, claims, failures, .. } = totals;
+    let Totals { state_spaces, distinct_states, properties, controls, .. } = totals;
+    writeln!(out, "\n{lessons} lessons, {blocks} blocks, {figures} figures, {claims}")?;
+    writeln!(
+        out,
+        "{state_spaces} state spaces, {properties} properties in {distinct_states} states, {controls} controls; \
+         {failures} failures"
+    )?;
     if *not_modelled > 0 {
         writeln!(out, "not checked: {not_modelled} lessons have no model yet (coursecheck lessons)")?;
     }

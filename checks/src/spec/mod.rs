@@ -2,11 +2,13 @@
 
 pub mod assumptions;
 pub mod lesson;
+pub mod state_spaces;
 pub mod yaml;
 
 use assumptions::Assumptions;
 use lesson::LessonSpec;
 use models::catalogue::{self, Entry};
+use state_spaces::StateSpaces;
 use std::path::{Path, PathBuf};
 use yaml::YamlError;
 
@@ -17,10 +19,12 @@ pub struct Spec {
     pub assumptions: Assumptions,
     /// The specified lessons, in course order.
     pub lessons: Vec<LessonSpec>,
+    /// The state spaces.
+    pub state_spaces: StateSpaces,
 }
 
 impl Spec {
-    /// Reads a `spec/` folder: `assumptions.yaml` and a file for each lesson that has a model.
+    /// Reads a `spec/` folder: `assumptions.yaml`, `state-spaces.yaml` and a file for each lesson that has a model.
     ///
     /// # Errors
     /// A file that is missing, unreadable or wrong, one that belongs to no lesson, or one without a model.
@@ -32,7 +36,8 @@ impl Spec {
             .map(|entry| LessonSpec::load(&folder.join(file_of(entry)), entry))
             .collect::<Result<_, _>>()?;
         refuse_strangers(folder)?;
-        Ok(Self { assumptions, lessons })
+        let state_spaces = StateSpaces::load(&folder.join("state-spaces.yaml"))?;
+        Ok(Self { assumptions, lessons, state_spaces })
     }
 
     /// The spec of a lesson, if it has one.

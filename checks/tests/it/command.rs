@@ -31,6 +31,7 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn an_unusable_call_says_why_and_exits_with_2() {
     let run = |set: &'static str| vec!["run", "circuit-breaker", "--set", set];
+    let explore = |arguments: &[&'static str]| [&["explore"], arguments].concat();
     for (arguments, expected) in [
         (vec!["run", "circuit-braker"], "did you mean `circuit-breaker`"),
         (vec!["explain", "circuit-breaker#0"], "expected a number from 1"),
@@ -48,6 +49,16 @@ fn an_unusable_call_says_why_and_exits_with_2() {
         (run("failure_start=1200"), "failure_start: expected a round before the run ends"),
         (vec!["check", "/nowhere/at/all.md"], "/nowhere/at/all.md: No such file"),
         (vec!["--spec", "/nowhere"], "/nowhere/assumptions.yaml: No such file"),
+        (explore(&["leader-elections"]), "did you mean `leader-election`"),
+        (explore(&["leader-election", "--set", "nodez=2"]), "did you mean `nodes`"),
+        (explore(&["leader-election", "--set", "nodes"]), "expected NAME=VALUE"),
+        (explore(&["leader-election", "--set", "nodes=9"]), "nodes: found 9, expected a whole number from 2 to 5"),
+        (explore(&["leader-election", "--set", "nodes=-1"]), "nodes: invalid value"),
+        (explore(&["leader-election", "--set", "fencing=maybe"]), "fencing: unknown variant `maybe`"),
+        (explore(&["leader-election", "--set", "horizon=2", "--set", "triggers=[1]"]), "horizon: expected at least"),
+        (explore(&["leader-election", "--without", "fence"]), "did you mean `fencing`"),
+        (explore(&["leader-election", "--without", "keys", "--without", "keys"]), "no mechanism `keys`"),
+        (explore(&["leader-election", "--serve", "nowhere"]), "--serve nowhere: "),
         (vec!["prove"], "unrecognized subcommand"),
         (vec!["check"], "required"),
     ] {
@@ -95,6 +106,14 @@ fn the_spec_verifies() {
     assert_eq!(keys(lesson), ["slug", "blocks", "figures", "claims", "invariants", "verdict", "failures"]);
     assert_eq!(keys(&lesson["claims"]), ["holds", "refuted", "fragile", "not_checked", "fails"]);
     assert_eq!(lesson["verdict"], "holds");
+    let space = &report["state_spaces"][0];
+    let explored = ["model", "bounds", "complete", "distinct_states", "depth", "properties"];
+    assert_eq!(keys(space), [&explored[..], &["controls", "findings", "failures"]].concat());
+    assert_eq!(keys(&space["properties"][0]), ["name", "kind", "verdict"]);
+    let count = |name: &str| report["totals"][name].as_u64().unwrap();
+    assert_eq!(count("state_spaces"), checks::explore::spaces::Space::ALL.len() as u64);
+    assert!(count("distinct_states") >= space["distinct_states"].as_u64().unwrap());
+    assert!(count("properties") > 10 && count("controls") > 5);
 }
 
 #[test]
@@ -162,8 +181,43 @@ fn every_lesson_is_listed() {
 }
 
 #[test]
+fn explore_exits_by_its_verdicts_and_a_bounded_search_proves_nothing() {
+    let small = ["explore", "leader-election", "--set", "triggers=[3]", "--set", "horizon=5"];
+    for (arguments, status, expected) in [
+        (&[][..], 0, "complete: every reachable state was looked at"),
+        (&["--without", "keys"], 1, "failed condition: the store has started each batch at most once"),
+        (&["--max-states", "100"], 2, "bounded, not complete"),
+    ] {
+        let output = coursecheck(&[&small, arguments].concat());
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(expected), "{arguments:?}: {shown}");
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+    }
+
+    let report = json(&[&small[..], &["--without", "keys"]].concat());
+    assert_eq!(keys(&report), ["model", "bounds", "complete", "distinct_states", "depth", "properties"]);
+    assert_eq!((&report["model"], &report["complete"]), (&"leader-election".into(), &true.into()));
+    let properties = report["properties"].as_array().unwrap();
+    let twice = properties.iter().find(|property| property["name"] == "no batch is started twice").unwrap();
+    assert_eq!(keys(twice), ["name", "kind", "verdict", "trace"]);
+    assert_eq!((&twice["kind"], &twice["verdict"]), (&"always".into(), &"fails".into()));
+    let steps = twice["trace"].as_array().unwrap();
+    assert_eq!(keys(&steps[0]), ["action", "changes"]);
+    assert_eq!(steps.last().unwrap()["changes"][0], "store: starts of batch 3: 1 -> 2");
+    let growing = properties.iter().find(|property| property["name"] == "tokens only grow").unwrap();
+    assert!(growing["verdict"] == "holds" && growing["trace"].is_null(), "{growing}");
+    assert!(properties.iter().any(|p| p["kind"] == "sometimes" && p["verdict"] == "holds" && p["trace"].is_array()));
+}
+
+#[test]
 fn the_same_call_prints_the_same_bytes() {
-    for arguments in [&[][..], &["lessons"], &["run", "leader-election"], &["parameters", "failure-modes"]] {
+    for arguments in [
+        &[][..],
+        &["lessons"],
+        &["run", "leader-election"],
+        &["parameters", "failure-modes"],
+        &["explore", "leader-election"],
+    ] {
         assert_eq!(coursecheck(arguments).stdout, coursecheck(arguments).stdout, "{arguments:?}");
     }
 }

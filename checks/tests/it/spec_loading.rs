@@ -56,6 +56,7 @@ fn copy(from: &Path, to: &Path) {
 
 const BREAKER: &str = "resilience-patterns/02-circuit-breaker.yaml";
 const ASSUMPTIONS: &str = "assumptions.yaml";
+const SPACES: &str = "state-spaces.yaml";
 
 #[test]
 fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
@@ -118,6 +119,12 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
             "a reference in a circle: AY2.slots -> AY2.slots",
         ),
         (ASSUMPTIONS, "slots: { value: 32", "slots: { value: -5", "", "expected"),
+        (SPACES, "leader-election:\n", "leaders:\n", "", "no state space `leaders`"),
+        (SPACES, "nodes: 3", "nodes: 1", "nodes: 1", "nodes: found 1, expected a whole number from 2 to 5"),
+        (SPACES, "without: [fencing]", "without: [fence]", "without: [fence]", "no mechanism `fence` to go without"),
+        (SPACES, "without: [fencing]", "without: []", "without: []", "expected a mechanism in `without`"),
+        (SPACES, "section: back", "section: 3 # back", "3 # back", "expected a string"),
+        (SPACES, "      without: [keys]\n", "      without: [trigger]\n", "", "expected the `without` of a control"),
     ];
     for (i, (file, old, new, place, expected)) in cases.into_iter().enumerate() {
         let spec = Copy::new(&format!("spoiled-{i}"));
