@@ -3,13 +3,13 @@
 use crate::nearest::nearest;
 use crate::spec::Spec;
 use crate::spec::assumptions::Assumed;
-use crate::spec::lesson::{LessonSpec, Origin};
+use crate::spec::lesson::{self, LessonSpec, Origin};
 use crate::spec::yaml::{self, YamlError};
 use models::catalogue::Prepared;
 use models::figures::{Fact, Number, Report};
 use models::parameters::{Problem, Range};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Values that replace those of the spec, by parameter path or by assumption (`AY2.slots`).
@@ -83,9 +83,11 @@ impl Suite {
                 return Err(Error::Call(format!("--set {argument}: expected NAME=VALUE")));
             };
             let value = yaml::value(text).map_err(|error| Error::Call(format!("--set {argument}: {error}")))?;
-            if overrides.insert(name.to_owned(), value).is_some() {
-                return Err(Error::Call(format!("--set {name}: set twice")));
+            let holds = |a: &str, b: &str| a == b || b.strip_prefix(a).is_some_and(|rest| rest.starts_with('.'));
+            if let Some(other) = overrides.keys().find(|other| holds(other, name) || holds(name, other)) {
+                return Err(Error::Call(format!("--set {name}: set already by --set {other}")));
             }
+            overrides.insert(name.to_owned(), value);
         }
         self.refuse_unknown(slug, &overrides)?;
         Ok(overrides)
@@ -98,8 +100,12 @@ impl Suite {
     pub fn refuse_unknown(&self, slug: &str, overrides: &Overrides) -> Result<(), Error> {
         let lesson = self.lesson(slug)?;
         let defaults = self.parameters(lesson, &Overrides::new(), &[])?;
-        for name in overrides.keys() {
-            if at_path(&defaults, name).is_none() && self.spec.assumptions.get(name).is_none() {
+        let used = self.used_assumptions(lesson);
+        for name in overrides.keys().filter(|name| at_path(&defaults, name).is_none()) {
+            if self.spec.assumptions.get(name).is_some() && !used.contains(name) {
+                return Err(Error::Call(format!("{slug} does not depend on {name}: setting it would change nothing")));
+            }
+            if !used.contains(name) {
                 let known = paths(&defaults).into_iter().chain(self.spec.assumptions.value_names());
                 return Err(Error::Call(format!("{slug} has no parameter `{name}`{}", nearest(name, known))));
             }
@@ -113,6 +119,26 @@ impl Suite {
     /// There is none of that name, or it refers to nothing or in a circle.
     pub fn assumed(&self, name: &str) -> Result<Value, Error> {
         self.refer(name, &Overrides::new(), &[])
+    }
+
+    /// The assumptions that a lesson's parameters come from, also by way of other lessons and assumptions.
+    fn used_assumptions(&self, lesson: &LessonSpec) -> BTreeSet<String> {
+        let mut used = BTreeSet::new();
+        let mut lessons = BTreeSet::from([lesson.entry.slug]);
+        let mut open: Vec<String> = lesson.references();
+        while let Some(name) = open.pop() {
+            match name.split_once(':').map(|(slug, _)| self.spec.lesson(slug)) {
+                Some(Some(other)) if lessons.insert(other.entry.slug) => open.extend(other.references()),
+                Some(_) => {}
+                None => {
+                    let base = name.strip_suffix(".sensitivity").unwrap_or(&name).to_owned();
+                    let referred = self.spec.assumptions.get(&base);
+                    open.extend(referred.iter().flat_map(|(_, assumed)| lesson::references_in(&assumed.value)));
+                    used.extend([base, name]);
+                }
+            }
+        }
+        used
     }
 
     /// Resolves a lesson's parameters and makes it ready to run.
@@ -279,15 +305,20 @@ fn fits(range: &Range, value: &Value) -> bool {
 pub fn at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Object(map) => map.get(step),
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        Value::Array(items) => items.get(index(step)?),
         _ => None,
     })
+}
+
+/// A list index, written the one way (`0`, and not `00`).
+fn index(step: &str) -> Option<usize> {
+    step.parse().ok().filter(|index: &usize| index.to_string() == step)
 }
 
 fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Object(map) => map.get_mut(step),
-        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+        Value::Array(items) => items.get_mut(index(step)?),
         _ => None,
     })
 }

@@ -7,7 +7,7 @@ pub mod place;
 mod sequence;
 
 use crate::claims::verdict::{Judged, Verdict};
-use crate::document::course::{Document, LessonText, Section, Unreadable, parse};
+use crate::document::course::{Document, LessonText, Row, Unreadable, parse};
 use crate::nearest::nearest;
 use crate::verified::Verified;
 use expected::Expected;
@@ -71,7 +71,8 @@ pub struct CheckedLesson {
     pub findings: Vec<Finding>,
 }
 
-/// Checks a document. `verified` holds the lessons that have a model.
+/// Checks a document. `verified` holds the lessons that have a model. The findings on the document as a whole stand with
+/// its first lesson.
 ///
 /// # Errors
 /// A document that cannot be read, holds no lesson or one twice.
@@ -84,7 +85,11 @@ pub fn check(text: &str, verified: &[Verified<'_>]) -> Result<Vec<CheckedLesson>
         let known = verified.iter().find(|verified| verified.lesson.entry.slug == lesson.slug);
         checker.lesson(lesson, known)
     });
-    Ok(lessons.collect())
+    let mut lessons: Vec<CheckedLesson> = lessons.collect();
+    if let Some(first) = lessons.first_mut() {
+        first.findings.splice(0..0, checker.lost_lessons());
+    }
+    Ok(lessons)
 }
 
 fn refuse_repeated(document: &Document) -> Result<(), Unreadable> {
@@ -123,6 +128,19 @@ impl Checker<'_> {
         result
     }
 
+    /// A lesson that is gone would leave nothing behind to complain; the front matter's count does.
+    fn lost_lessons(&self) -> Option<Finding> {
+        let (declared, span) = self.document.declared_lessons.clone()?;
+        let there = self.document.lessons.len();
+        let slugs: Vec<&str> = self.document.lessons.iter().map(|lesson| lesson.slug.as_str()).collect();
+        let course = catalogue::ENTRIES.iter().find(|entry| slugs.contains(&entry.slug)).map(|entry| entry.course);
+        let lost = catalogue::ENTRIES.iter().filter(|entry| Some(entry.course) == course);
+        let lost: Vec<&str> = lost.map(|entry| entry.slug).filter(|slug| !slugs.contains(slug)).collect();
+        let names = if lost.is_empty() { String::new() } else { format!("; not there: {}", lost.join(", ")) };
+        let message = format!("the front matter counts {declared} lessons, found {there}{names}");
+        (declared != there).then(|| self.part(span, Severity::Error, Kind::PartMissing, message, None))
+    }
+
     /// A lesson without a model is counted, and said to be unchecked.
     fn unknown_lesson(&self, lesson: &LessonText, result: &mut CheckedLesson) {
         let digits = |numerals: &[crate::document::numeral::Numeral]| numerals.iter().filter(|n| !n.is_word).count();
@@ -130,14 +148,18 @@ impl Checker<'_> {
         result.numerals.output.seen = lesson.blocks.iter().map(|block| block.numerals.len()).sum();
         result.numerals.prose.seen = paragraphs.map(|paragraph| digits(&paragraph.numerals)).sum();
         result.numerals.table.seen = self.rows_of(&lesson.title).map(|row| digits(&row.numerals)).sum();
-        let message = match catalogue::find(&lesson.slug) {
-            Some(_) => "this lesson has no model yet: nothing in it is checked".to_owned(),
+        let (severity, message) = match catalogue::find(&lesson.slug) {
+            Some(_) => (Severity::Note, "this lesson has no model yet: nothing in it is checked".to_owned()),
             None => {
                 let slugs = catalogue::ENTRIES.iter().map(|entry| entry.slug.to_owned());
-                format!("no course has a lesson `{}`{}", lesson.slug, nearest(&lesson.slug, slugs))
+                let near = nearest(&lesson.slug, slugs);
+                let message = format!("neither course has a lesson `{}`: nothing in it is checked{near}", lesson.slug);
+                // A slug near a known one, or a known title, is a typing error that would silence a whole lesson.
+                let titled = catalogue::ENTRIES.iter().any(|entry| entry.title == lesson.title);
+                (if titled || !near.is_empty() { Severity::Error } else { Severity::Warning }, message)
             }
         };
-        result.findings.push(self.part(lesson.span.clone(), Severity::Note, Kind::NotChecked, message, None));
+        result.findings.push(self.part(lesson.span.clone(), severity, Kind::NotChecked, message, None));
     }
 
     fn blocks(&self, lesson: &LessonText, verified: &Verified<'_>, result: &mut CheckedLesson) {
@@ -186,7 +208,7 @@ impl Checker<'_> {
                 let paragraph = |number: usize| section.paragraphs.get(number.checked_sub(1)?);
                 let paragraph =
                     claim.paragraph.and_then(paragraph).map(|paragraph| self.lines.first_line(&paragraph.span));
-                result.findings.extend(refuted(claim, &lesson.slug, &compared, paragraph, section));
+                result.findings.extend(refuted(claim, &lesson.slug, &compared, paragraph, &section.span));
             }
         }
         for wanted in expected::sections(verified) {
@@ -205,29 +227,39 @@ impl Checker<'_> {
         let expected = expected::of_section(verified, expected::CLOSING_TABLE);
         let has_claims = expected::claims(verified, expected::CLOSING_TABLE).next().is_some();
         let command = format!("coursecheck explain {}", lesson.slug);
-        let mut rows = self.rows_of(&lesson.title).peekable();
-        if has_claims && rows.peek().is_none() && self.is_course() {
-            let message = format!("no table has a row `{}`: the claims on it are not checked", lesson.title);
-            let span = lesson.span.clone();
-            result.findings.push(self.part(span, Severity::Warning, Kind::PartMissing, message, Some(&command)));
+        let rows: Vec<&Row> = self.rows_of(&lesson.title).collect();
+        if !has_claims {
+            let digits = rows.iter().flat_map(|row| &row.numerals).filter(|numeral| !numeral.is_word);
+            result.numerals.table.seen += digits.count();
+            return;
         }
-        for row in rows {
-            if !has_claims {
+        // Another table may have a row of that name too: the lesson's own is the one most like it.
+        let Some(own) = rows.iter().rev().max_by_key(|row| blocks::in_common(&expected, &row.numerals)) else {
+            if self.is_course() {
+                let message = format!("no table has a row `{}`: the claims on it are not checked", lesson.title);
+                let span = lesson.span.clone();
+                result.findings.push(self.part(span, Severity::Warning, Kind::PartMissing, message, Some(&command)));
+            }
+            return;
+        };
+        for row in &rows {
+            if row.span != own.span {
+                let message = format!("another row `{}`: no claim explains it", row.title);
+                let span = row.span.clone();
                 result.numerals.table.seen += row.numerals.iter().filter(|numeral| !numeral.is_word).count();
-                continue;
+                result.findings.push(self.part(span, Severity::Warning, Kind::Unexplained, message, None));
             }
-            let compared = Compared::new(&expected, &row.numerals, self.lines);
-            result.numerals.table += compared.count();
-            let place = sequence::Place { whole: &row.span, exact: false, command: &command };
-            result.findings.extend(compared.findings(&place));
-            let section = Section { id: String::new(), span: row.span.clone(), paragraphs: Vec::new() };
-            for claim in expected::claims(verified, expected::CLOSING_TABLE) {
-                result.findings.extend(refuted(claim, &lesson.slug, &compared, None, &section));
-            }
+        }
+        let compared = Compared::new(&expected, &own.numerals, self.lines);
+        result.numerals.table += compared.count();
+        let place = sequence::Place { whole: &own.span, exact: false, command: &command };
+        result.findings.extend(compared.findings(&place));
+        for claim in expected::claims(verified, expected::CLOSING_TABLE) {
+            result.findings.extend(refuted(claim, &lesson.slug, &compared, None, &own.span));
         }
     }
 
-    fn rows_of<'b>(&'b self, title: &'b str) -> impl Iterator<Item = &'b crate::document::course::Row> {
+    fn rows_of<'b>(&'b self, title: &'b str) -> impl Iterator<Item = &'b Row> {
         self.document.rows.iter().filter(move |row| row.title == title)
     }
 
@@ -257,7 +289,7 @@ fn refuted(
     slug: &str,
     compared: &Compared<'_>,
     paragraph: Option<Range<usize>>,
-    section: &Section,
+    section: &Range<usize>,
 ) -> Option<Finding> {
     let Verdict::Refuted(reason) = &claim.verdict else { return None };
     let name = format!("{slug}#{}", claim.number);
@@ -270,7 +302,7 @@ fn refuted(
     } else if wrong.is_some() {
         published = None;
     }
-    let span = span.or_else(|| compared.first_of(&name)).or(paragraph).unwrap_or_else(|| section.span.clone());
+    let span = span.or_else(|| compared.first_of(&name)).or(paragraph).unwrap_or_else(|| section.clone());
     Some(Finding {
         span,
         severity: Severity::Warning,

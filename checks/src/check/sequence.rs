@@ -123,8 +123,8 @@ impl<'a> Compared<'a> {
             severity,
             kind,
             figure: Some(expected.name.clone()),
-            message: format!("`{}` is {}, found {text}", expected.name, expected.computed),
-            published: Some(text),
+            message: format!("`{}` is {}, found {}", expected.name, expected.computed, clip(&text)),
+            published: Some(clip(&text)),
             computed: Some(expected.computed.clone()),
             reproduce: Some(command),
         })
@@ -170,7 +170,16 @@ fn counted(count: usize, what: &str) -> String {
 /// The first few of many.
 fn shorten(texts: &[impl AsRef<str>]) -> String {
     const SHOWN: usize = 8;
-    let shown: Vec<&str> = texts.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let shown: Vec<String> = texts.iter().take(SHOWN).map(|text| clip(text.as_ref())).collect();
     let more = if texts.len() > SHOWN { ", ..." } else { "" };
     format!("{}{more}", shown.join(", "))
+}
+
+/// A numeral of a million digits is named by its beginning.
+fn clip(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }

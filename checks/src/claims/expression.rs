@@ -72,14 +72,52 @@ impl Evaluator {
     /// # Errors
     /// What is wrong with it: syntax, a name that is not there, a division by zero.
     pub fn evaluate(&self, expression: &str) -> Result<Computed, String> {
+        if expression.len() > LONGEST_EXPRESSION {
+            return Err(format!("expected an expression of at most {LONGEST_EXPRESSION} bytes"));
+        }
         comparison::find(expression)?;
-        let compiled = self.environment.compile_expression(expression).map_err(|error| explain(&error))?;
-        let value = compiled.eval(&self.scope).map_err(|error| explain(&error))?;
+        let value = self.value(expression)?;
         match value.kind() {
+            ValueKind::Undefined => Err("nothing has that name".to_owned()),
             ValueKind::Bool => Ok(Computed::Flag(value.is_true())),
             ValueKind::Number => f64::try_from(value).map(Computed::Number).map_err(|error| explain(&error)),
             _ => Ok(Computed::Other(value.to_string())),
         }
+    }
+
+    /// Whether a condition is true.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`]; a condition that is neither true nor false; one that could not fail.
+    pub fn holds(&self, condition: &str) -> Result<bool, String> {
+        let holds = match self.evaluate(condition)? {
+            Computed::Flag(holds) => holds,
+            other => return Err(format!("this is {other}, expected true or false")),
+        };
+        let compiled = self.environment.compile_expression(condition).map_err(|error| explain(&error))?;
+        let names = compiled.undeclared_variables(true);
+        if names.is_empty() {
+            return Err("this names no figure, so it could not fail".to_owned());
+        }
+        // A name that evaluation did not come to (`true or typo`) must be there as well.
+        for name in names.iter().filter(|name| !FUNCTIONS.contains(&name.as_str())) {
+            look_up(&self.scope, name).map_err(|error| explain(&error))?;
+        }
+        if let Some(Comparison { left, operator, right }) = comparison::find(condition)? {
+            let kinds = (self.value(left)?.kind(), self.value(right)?.kind());
+            if left == right {
+                return Err("both sides are the same, so it could not fail".to_owned());
+            }
+            if kinds.0 != kinds.1 || (kinds.0 == ValueKind::Map && !matches!(operator, "==" | "!=")) {
+                return Err(format!("this compares a {} with a {}", kinds.0, kinds.1));
+            }
+        }
+        Ok(holds)
+    }
+
+    fn value(&self, expression: &str) -> Result<Value, String> {
+        let compiled = self.environment.compile_expression(expression).map_err(|error| explain(&error))?;
+        compiled.eval(&self.scope).map_err(|error| explain(&error))
     }
 
     /// Both sides of a comparison, as values: `213 <= 1016`.
@@ -99,6 +137,9 @@ impl Evaluator {
         leaves.map(|(name, value)| (name, value.to_string())).collect()
     }
 }
+
+/// Longer ones would exhaust the stack when they are parsed.
+const LONGEST_EXPRESSION: usize = 4096;
 
 fn explain(error: &minijinja::Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)

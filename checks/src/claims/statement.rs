@@ -1,7 +1,7 @@
 //! A claim's text: our own words, with each numeral tied to an expression.
 
 use crate::document::numeral::{self, Numeral};
-use crate::document::words::word_value;
+use crate::document::words::{word_like, word_value};
 use models::numbers;
 
 /// A claim's `says`, taken apart.
@@ -98,7 +98,7 @@ impl Tied {
             // A word is exact: only its own value prints as the word.
             match word_value(digits) {
                 Some(meant) if meant.to_bits() == (value + 0.0).to_bits() => digits.clone(),
-                _ => numbers::plain(value),
+                _ => word_like(digits, value).unwrap_or_else(|| numbers::plain(value)),
             }
         } else {
             let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());

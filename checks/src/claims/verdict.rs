@@ -86,6 +86,9 @@ impl Claim<'_> {
         let conditions = conditions.map(|condition| self.condition(condition)).collect::<Result<Vec<_>, _>>()?;
         let true_in_model = numerals.iter().all(JudgedNumeral::agrees) && conditions.iter().all(|(_, holds)| *holds);
         let nothing_to_check = numerals.is_empty() && conditions.is_empty();
+        if self.claim.paragraph == Some(0) {
+            return Err(self.error("paragraph", "found 0, expected the paragraph's number from 1"));
+        }
         if numerals.is_empty() && self.claim.paragraph.is_none() {
             return Err(self.error("says", "a claim without a numeral names its `paragraph`, so that it has a line"));
         }
@@ -117,9 +120,8 @@ impl Claim<'_> {
     }
 
     fn condition(&self, condition: &str) -> Result<(String, bool), YamlError> {
-        match self.evaluator.evaluate(condition) {
-            Ok(Computed::Flag(holds)) => Ok((condition.to_owned(), holds)),
-            Ok(other) => Err(self.error("holds", &format!("`{condition}` is {other}, expected true or false"))),
+        match self.evaluator.holds(condition) {
+            Ok(holds) => Ok((condition.to_owned(), holds)),
             Err(message) => Err(self.error("holds", &format!("`{condition}`: {message}"))),
         }
     }

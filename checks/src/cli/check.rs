@@ -1,6 +1,6 @@
 //! `coursecheck check FILE...`
 
-use super::{Failure, Format, Outcome, verify_all, write_json};
+use super::{Failure, Format, Outcome, complain, verify_all, write_json};
 use crate::check::finding::{Finding, Kind, Severity};
 use crate::check::place::Lines;
 use crate::check::{CheckedLesson, Numerals, check};
@@ -31,6 +31,9 @@ struct CheckJson {
 #[derive(Serialize)]
 struct DocumentJson {
     path: String,
+    /// Why the file could not be checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     lessons: Vec<LessonJson>,
 }
 
@@ -76,8 +79,10 @@ pub(super) fn run(
         let (text, lessons) = match read_and_check(path, &verified) {
             Ok(checked) => checked,
             Err(message) => {
-                anstream::eprintln!("coursecheck: {message}");
+                complain(&message);
                 unusable = true;
+                let path = path.display().to_string();
+                report.documents.push(DocumentJson { path, error: Some(message), lessons: Vec::new() });
                 continue;
             }
         };
@@ -87,12 +92,12 @@ pub(super) fn run(
             write_document(out, path, &lines, &lessons)?;
         }
         let lessons = lessons.into_iter().map(|lesson| LessonJson::new(lesson, &lines)).collect();
-        report.documents.push(DocumentJson { path: path.display().to_string(), lessons });
+        report.documents.push(DocumentJson { path: path.display().to_string(), error: None, lessons });
     }
     let totals = &report.totals;
     match format {
         Format::Json => write_json(out, &report)?,
-        Format::Human if report.documents.is_empty() => {}
+        Format::Human if report.documents.iter().all(|document| document.error.is_some()) => {}
         Format::Human => {
             let Totals { seen, checked, agree, errors, warnings } = totals;
             writeln!(
@@ -103,8 +108,9 @@ pub(super) fn run(
     }
     Ok(match totals {
         _ if unusable => Outcome::NothingChecked,
+        Totals { errors: 1.., .. } => Outcome::Fails,
         Totals { checked: 0, .. } => {
-            anstream::eprintln!("coursecheck: nothing was checked: no lesson of these files has a model");
+            complain("nothing was checked: these files hold no numeral of a lesson that has a model");
             Outcome::NothingChecked
         }
         Totals { errors: 0, warnings: 0, .. } => Outcome::Holds,

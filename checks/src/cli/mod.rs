@@ -97,16 +97,48 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Runs the command line.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let mut out = anstream::AutoStream::auto(std::io::stdout());
+    let mut out = Reader { inner: anstream::AutoStream::auto(std::io::stdout()), gone: false };
     match dispatch(cli, &mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?)) {
         Ok(Outcome::Holds) => ExitCode::SUCCESS,
         Ok(Outcome::Fails) => ExitCode::from(1),
         Ok(Outcome::NothingChecked) => ExitCode::from(2),
-        // Nobody reads on: a closed pipe is the reader's choice, not a failure to report.
-        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            anstream::eprintln!("coursecheck: {failure}");
+            complain(&failure);
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Says on standard error what went wrong; where that is closed, the exit status still says that something did.
+fn complain(message: &(impl std::fmt::Display + ?Sized)) {
+    let _ = writeln!(anstream::stderr(), "coursecheck: {message}");
+}
+
+/// Whoever reads the result. That nobody reads on (`| head`) is the reader's choice: the work, and with it the exit
+/// status, is finished all the same.
+struct Reader<W> {
+    inner: W,
+    gone: bool,
+}
+
+impl<W: Write> Write for Reader<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.gone {
+            return Ok(bytes.len());
+        }
+        match self.inner.write(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(bytes.len())
+            }
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.inner.flush() {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
         }
     }
 }

@@ -4,7 +4,9 @@
 //! Edit distance with affine gaps (Gotoh 1982) in integers. The costs are chosen so that
 //! - a change is cheaper than an extra and a missing numeral together, however many stand side by side:
 //!   `CHANGE <= 2 * GAP_STEP`;
-//! - a changed word is cheaper than a missing one beside one that needs no explanation: `CHANGE < GAP_OPEN + GAP_STEP`.
+//! - a changed word is cheaper than a missing one beside one that needs no explanation: `CHANGE < GAP_OPEN + GAP_STEP`;
+//! - a word rewritten in digits is dearer than a numeral that nothing explains, as the word may still stand beside it:
+//!   `WORD_IN_DIGITS > GAP_OPEN + GAP_STEP`.
 //!
 //! Among alignments of equal cost, an extra run that begins and ends with a line is preferred.
 
@@ -52,6 +54,7 @@ pub enum Edit {
 }
 
 const CHANGE: Cost = 3 * PREFERENCE_LIMIT;
+const WORD_IN_DIGITS: Cost = 7 * PREFERENCE_LIMIT;
 const GAP_OPEN: Cost = 4 * PREFERENCE_LIMIT;
 const GAP_STEP: Cost = 2 * PREFERENCE_LIMIT;
 
@@ -255,7 +258,12 @@ impl<'a> Table<'a> {
 
 /// What it costs to lay a found token beside an expected one, if that may be done.
 fn pairing(expected: &Token, found: &Token) -> Option<Cost> {
-    if expected.text == found.text { Some(0) } else { (expected.optional || !found.optional).then_some(CHANGE) }
+    match (expected.optional, found.optional) {
+        _ if expected.text == found.text => Some(0),
+        (true, true) | (false, false) => Some(CHANGE),
+        (true, false) => Some(WORD_IN_DIGITS),
+        (false, true) => None,
+    }
 }
 
 /// The first of the cheapest.

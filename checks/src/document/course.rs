@@ -18,6 +18,8 @@ pub struct Document {
     pub lessons: Vec<LessonText>,
     /// The body rows of all tables.
     pub rows: Vec<Row>,
+    /// How many lessons the front matter says there are, and where it says so.
+    pub declared_lessons: Option<(usize, Range<usize>)>,
 }
 
 /// One lesson.
@@ -106,6 +108,7 @@ impl std::error::Error for Unreadable {}
 pub fn parse(text: &str) -> Result<Document, Unreadable> {
     let front_matter = FrontMatter::read(text)?;
     let mut reader = Reader::new(text, front_matter.page_slug);
+    reader.document.declared_lessons = front_matter.declared_lessons;
     let body = front_matter.body;
     let markdown = Parser::new_ext(&text[body..], Options::ENABLE_TABLES);
     for (event, span) in markdown.into_offset_iter() {
@@ -119,6 +122,7 @@ struct FrontMatter {
     body: usize,
     /// The slug, if the file is a lesson page.
     page_slug: Option<String>,
+    declared_lessons: Option<(usize, Range<usize>)>,
 }
 
 impl FrontMatter {
@@ -129,11 +133,12 @@ impl FrontMatter {
         match lines.next() {
             Some(line) if line.trim_end() == "---" => end += line.len(),
             _ => {
-                return Ok(Self { body: start, page_slug: None });
+                return Ok(Self { body: start, page_slug: None, declared_lessons: None });
             }
         }
         let mut source = None;
         let mut is_course = false;
+        let mut declared_lessons = None;
         for line in lines {
             let line_start = end;
             end += line.len();
@@ -143,9 +148,12 @@ impl FrontMatter {
                     Some((offset, address)) if !is_course => Some(slug(address, offset)?),
                     _ => None,
                 };
-                return Ok(Self { body: end, page_slug });
+                return Ok(Self { body: end, page_slug, declared_lessons });
             }
-            is_course |= line.starts_with("lessons:");
+            if let Some(count) = line.strip_prefix("lessons:") {
+                is_course = true;
+                declared_lessons = count.trim().parse().ok().map(|count| (count, line_start..line_start + line.len()));
+            }
             if let Some(value) = line.strip_prefix("source:") {
                 source = Some((line_start, value.trim().trim_matches(['\'', '"'])));
             }

@@ -18,6 +18,25 @@ pub fn word_value(word: &str) -> Option<f64> {
         .or_else(|| cardinal(word.strip_suffix("fold")?))
 }
 
+/// The word of the same kind that carries another number: `fifth` for 5 beside `third`.
+pub fn word_like(word: &str, value: f64) -> Option<String> {
+    let plural =
+        |list| find(list, word).is_none() && word.strip_suffix('s').is_some_and(|word| find(list, word).is_some());
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    for list in [CARDINALS, TENS, ORDINALS] {
+        if find(list, word).is_some() || find(list, singular).is_some() {
+            let kind = if list == TENS { CARDINALS } else { list };
+            let name = name_of(kind, value).or_else(|| name_of(TENS, value).filter(|_| kind == CARDINALS))?;
+            return Some(if plural(list) { format!("{name}s") } else { name.to_owned() });
+        }
+    }
+    None
+}
+
+fn name_of(words: &[(&'static str, f64)], value: f64) -> Option<&'static str> {
+    words.iter().find_map(|(name, known)| (known.total_cmp(&value).is_eq()).then_some(*name))
+}
+
 /// True for the tens, to which a hyphen ties a unit.
 pub(super) fn is_ten(word: &str) -> bool {
     find(TENS, word).is_some()
@@ -154,6 +173,20 @@ mod tests {
         }
         for word in ["seconds", "firsts", "manifold", "twenty-ten", "twenty-", "-four", "s", ""] {
             assert_eq!(word_value(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_the_same_kind_is_found() {
+        for (word, value, expected) in [
+            ("third", 5.0, Some("fifth")),
+            ("two", 30.0, Some("thirty")),
+            ("twenty", 7.0, Some("seven")),
+            ("eighths", 9.0, Some("ninths")),
+            ("two", 2.5, None),
+            ("half", 2.0, None),
+        ] {
+            assert_eq!(word_like(word, value).as_deref(), expected, "{word}");
         }
     }
 

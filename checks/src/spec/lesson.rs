@@ -128,6 +128,15 @@ impl LessonSpec {
         Ok(Self { entry, file, parameters: flat, claims })
     }
 
+    /// The names that its parameters refer to, without the equals sign.
+    pub fn references(&self) -> Vec<String> {
+        let references = self.parameters.iter().map(|parameter| match &parameter.origin {
+            Origin::Reference(name) => vec![name.clone()],
+            Origin::Literal { value, .. } => references_in(value),
+        });
+        references.flatten().collect()
+    }
+
     /// An error at a parameter's place in the file.
     pub fn parameter_error(&self, path: &str, message: impl Into<String>) -> YamlError {
         let owner = self.parameters.iter().find_map(|parameter| {
@@ -141,6 +150,16 @@ impl LessonSpec {
             _ => format!("parameters.{path}"),
         };
         self.file.at(&place, format!("parameter `{path}`: {}", message.into()))
+    }
+}
+
+/// The names that a value refers to, without the equals sign.
+pub fn references_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => text.strip_prefix('=').map(str::to_owned).into_iter().collect(),
+        Value::Array(items) => items.iter().flat_map(references_in).collect(),
+        Value::Object(map) => map.values().flat_map(references_in).collect(),
+        _ => Vec::new(),
     }
 }
 

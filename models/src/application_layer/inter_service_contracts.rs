@@ -180,7 +180,7 @@ impl Lesson for Parameters {
         let names = |fields: &[Field]| fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>();
         let field = |d: &mut Declaration, i: &str, field: &Field| d.group(i, |d| field.declare(d));
         d.list("fields", &self.fields, 0..=200, field);
-        d.distinct("fields", &names(&self.fields));
+        d.distinct("fields", names(&self.fields));
         let is_field = |name: &String| self.fields.iter().any(|field| field.name == *name);
         d.list("changes", &self.changes, 0..=200, |d, i, change| {
             d.group(i, |d| {
@@ -189,7 +189,7 @@ impl Lesson for Parameters {
                 d.group("to", |d| change.to.declare(d));
             });
         });
-        d.distinct("changes", &self.changes.iter().map(|change| &change.of).collect::<Vec<_>>());
+        d.distinct("changes", self.changes.iter().map(|change| &change.of).collect::<Vec<_>>());
         d.list("additions", &self.additions, 0..=200, field);
         // An old name with a new meaning could not stand beside the old one.
         let renamed = self.changes.iter().filter(|change| change.to.name != change.of).map(|change| &change.to);

@@ -226,7 +226,7 @@ impl Lesson for Parameters {
         let ratios = [("capacity_ratios", &self.capacity_ratios), ("outage_ratios", &self.outage_ratios)];
         for (name, list) in ratios {
             d.list(name, list, 0..=50, |d, i, ratio| d.real(i, *ratio, 0.001..=1_000.0));
-            d.distinct(name, &list.iter().map(|ratio| ratio_segment(*ratio)).collect::<Vec<_>>());
+            d.distinct(name, list.iter().map(|ratio| ratio_segment(*ratio)).collect::<Vec<_>>());
         }
         for (name, days) in [("spread_days", self.spread_days), ("outage_days", self.outage_days)] {
             d.group(name, |d| {

@@ -214,7 +214,7 @@ impl Lesson for Parameters {
                 d.list("cycle_ms", durations, 1..=1_000, |d, i, duration_ms| d.real(i, *duration_ms, 0.0..=1e9));
             });
         });
-        d.distinct("regimes", &self.regimes.iter().map(|regime| segment(&regime.name)).collect::<Vec<_>>());
+        d.distinct("regimes", self.regimes.iter().map(|regime| segment(&regime.name)).collect::<Vec<_>>());
         d.real("peak_read", self.peak_read, 0.0..=1e9);
 
         let most_calls = self.requests as f64 * self.steps() as f64 * self.tries as f64;

@@ -206,7 +206,10 @@ struct Counts {
     event_errors: u64,
     event_no_slot: u64,
     calls: u64,
+    /// Taken by calls.
     event_slot_rounds: u64,
+    /// Taken by rejected events; the table does not count them.
+    rejection_slot_rounds: u64,
     opens: u64,
     at_failure: AtFailure,
     /// First opening after the failure began.
@@ -273,7 +276,9 @@ impl Parameters {
                     Flow::Tracking => counts.tracking_no_slot += 1,
                     Flow::Event if breaker.as_ref().is_some_and(Breaker::is_open) => {
                         counts.event_rejected += 1;
-                        pool.acquire(now, REJECTION_HOLD);
+                        if pool.acquire(now, REJECTION_HOLD) {
+                            counts.rejection_slot_rounds += REJECTION_HOLD;
+                        }
                     }
                     Flow::Event => {
                         let failed = random.chance(dependency.failure_probability);
@@ -377,6 +382,7 @@ impl Lesson for Parameters {
         for (row, run) in (1..).step_by(2).zip(&runs) {
             report.fact(format!("rows.{}.none", run.mode.name()), row);
             report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
+            report.fact(format!("rejection_slot_rounds.{}", run.mode.name()), run.breaker.rejection_slot_rounds);
         }
 
         for NamedRule { name, opens_on } in &self.rules {
