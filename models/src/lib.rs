@@ -9,6 +9,7 @@ pub mod arrivals;
 pub mod backlog;
 pub mod catalogue;
 pub mod figures;
+pub mod invariants;
 pub mod numbers;
 pub mod parameters;
 pub mod random;

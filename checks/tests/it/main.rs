@@ -5,6 +5,7 @@
 mod changed_digits;
 mod command;
 mod document_check;
+mod invariants;
 mod published_tables;
 mod spec_loading;
 mod support;

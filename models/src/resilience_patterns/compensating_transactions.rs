@@ -5,7 +5,10 @@
 //! calls fail too, and are tried several times. Left out: any other workflow that sees the half-finished state, and
 //! failures that come more often at one step than at another.
 
+mod invariants;
+
 use crate::figures::{Block, Fact, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Congruential, Uniform};
 use serde::{Deserialize, Serialize};
@@ -62,24 +65,45 @@ struct Compensator<'a> {
     random: &'a mut Congruential,
 }
 
+/// What became of the effect of a completed step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Undone,
+    /// Its compensation failed at every attempt.
+    Stuck,
+    /// It has no compensation.
+    Irreversible,
+}
+
 impl Compensator<'_> {
     /// Rolls back a workflow that completed these steps. Each takes a round, and each further attempt one more.
     fn roll_back(&mut self, completed: &[&Step]) -> Rollback {
         let mut rollback = Rollback::default();
-        for step in completed.iter().rev() {
-            rollback.rounds += 1;
-            if step.compensation.is_none() {
-                rollback.uncompensated += 1;
-                continue;
-            }
-            let failed = |_: &u64| self.random.chance(self.failure);
-            let failures = (0..self.attempts).take_while(failed).count() as u64;
-            let calls = self.attempts.min(failures + 1);
+        for (_, fate, calls) in self.undo_each(completed) {
+            rollback.rounds += calls.max(1);
             rollback.compensating_calls += calls;
-            rollback.rounds += calls.saturating_sub(1);
-            rollback.stuck += u64::from(failures == self.attempts);
+            rollback.uncompensated += u64::from(fate == Fate::Irreversible);
+            rollback.stuck += u64::from(fate == Fate::Stuck);
         }
         rollback
+    }
+
+    /// The last step first: what becomes of it, and after how many calls.
+    fn undo_each<'s>(&mut self, completed: &[&'s Step]) -> impl Iterator<Item = (&'s Step, Fate, u64)> {
+        completed.iter().rev().map(|step| {
+            let (fate, calls) = self.undo(step);
+            (*step, fate, calls)
+        })
+    }
+
+    fn undo(&mut self, step: &Step) -> (Fate, u64) {
+        if step.compensation.is_none() {
+            return (Fate::Irreversible, 0);
+        }
+        let failed = |_: &u64| self.random.chance(self.failure);
+        let failures = (0..self.attempts).take_while(failed).count() as u64;
+        let fate = if failures == self.attempts { Fate::Stuck } else { Fate::Undone };
+        (fate, self.attempts.min(failures + 1))
     }
 }
 
@@ -219,6 +243,10 @@ impl Lesson for Parameters {
         let orderings = candidates.iter().map(|candidate| Fact::List(names(&candidate.ordering)));
         report.fact("orderings.steps", Fact::List(orderings.collect()));
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 
