@@ -183,8 +183,10 @@ const OUTSIDE: f64 = 0.05;
 
 /// The exact (Clopper-Pearson) interval of a share: every share at which so few or so many are not improbable.
 pub fn exact_interval(holds: usize, of: usize) -> [f64; 2] {
-    let low = bisect(|share| at_least(holds, of, share) < OUTSIDE / 2.0);
-    let high = bisect(|share| 1.0 - at_least(holds + 1, of, share) > OUTSIDE / 2.0);
+    let factorial = |n: usize| libm::lgamma(n as f64 + 1.0);
+    let ways: Vec<f64> = (0..=of).map(|k| factorial(of) - factorial(k) - factorial(of - k)).collect();
+    let low = bisect(|share| at_least(holds, &ways, share) < OUTSIDE / 2.0);
+    let high = bisect(|share| 1.0 - at_least(holds + 1, &ways, share) > OUTSIDE / 2.0);
     [if holds == 0 { 0.0 } else { low }, if holds == of { 1.0 } else { high }]
 }
 
@@ -198,17 +200,18 @@ fn bisect(is_true: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// The probability of at least `least` successes of `of`.
-fn at_least(least: usize, of: usize, share: f64) -> f64 {
-    let choose =
-        |k: usize| libm::lgamma(of as f64 + 1.0) - libm::lgamma(k as f64 + 1.0) - libm::lgamma((of - k) as f64 + 1.0);
-    let term = |k: usize| choose(k) + k as f64 * libm::log(share) + (of - k) as f64 * libm::log1p(-share);
-    (least..=of).map(|k| libm::exp(term(k))).sum::<f64>().min(1.0)
+/// The probability of at least `least` successes; `ways` holds the logarithms of the numbers of ways to have each.
+fn at_least(least: usize, ways: &[f64], share: f64) -> f64 {
+    let (yes, no) = (libm::log(share), libm::log1p(-share));
+    let of = ways.len() - 1;
+    let term = |(k, ways): (usize, &f64)| libm::exp(ways + k as f64 * yes + (of - k) as f64 * no);
+    ways.iter().enumerate().skip(least).map(term).sum::<f64>().min(1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quickcheck::{Gen, QuickCheck};
 
     /// The expected bounds are those of published tables of exact intervals, to four decimals.
     #[test]
@@ -227,6 +230,19 @@ mod tests {
                 "{holds} of {of}: {found_low} {found_high}"
             );
         }
+    }
+
+    #[test]
+    fn the_interval_holds_the_share_and_narrows_with_the_seeds() {
+        fn law(holds: u8, more: u8) -> bool {
+            let (holds, of) = (usize::from(holds), usize::from(holds) + usize::from(more).max(1));
+            let share = holds as f64 / of as f64;
+            let ([low, high], [closer_low, closer_high]) =
+                (exact_interval(holds, of), exact_interval(4 * holds, 4 * of));
+            0.0 <= low && low <= share && share <= high && high <= 1.0 && closer_high - closer_low < high - low
+        }
+        let generator = Gen::from_size_and_seed(100, 1);
+        QuickCheck::new().rng(generator).tests(50).min_tests_passed(50).quickcheck(law as fn(u8, u8) -> bool);
     }
 
     #[test]

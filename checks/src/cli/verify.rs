@@ -140,7 +140,7 @@ pub(super) fn run(
     match format {
         Format::Json => write_json(out, &VerifyJson { lessons, state_spaces: [], totals })?,
         Format::Human => {
-            write_human(out, &lessons, &totals)?;
+            write_human(out, arguments, &lessons, &totals)?;
             if arguments.has(Part::Invariants) {
                 let Budget { cases, seed } = budget;
                 writeln!(out, "invariants: {cases} cases each that count, from seed {seed} (--cases, --seed)")?;
@@ -153,7 +153,7 @@ pub(super) fn run(
 impl LessonJson {
     fn new(slug: &'static str) -> Self {
         let (claims, invariants, failures) = (Claims::default(), Vec::new(), Vec::new());
-        Self { slug, blocks: 0, figures: 0, claims, invariants, verdict: "holds", failures }
+        Self { slug, blocks: 0, figures: 0, claims, invariants, verdict: "not checked", failures }
     }
 
     fn add_blocks_and_claims(&mut self, verified: &Verified<'_>, arguments: &Arguments, snapshots: &Path) {
@@ -177,15 +177,19 @@ impl LessonJson {
 
     fn add_invariants(&mut self, checked: Vec<Checked>) {
         let slug = self.slug;
-        self.fail(checked.iter().filter_map(|checked| checked.complaint(slug)).collect());
+        let failures = checked.iter().filter_map(|checked| checked.complaint(slug)).collect();
         self.invariants = checked.into_iter().map(InvariantJson::from).collect();
+        self.fail(failures);
     }
 
     fn fail(&mut self, failures: Vec<String>) {
         self.failures.extend(failures);
-        if !self.failures.is_empty() {
-            self.verdict = "fails";
-        }
+        let checked = self.figures + self.claims.checked() + self.invariants.len() > 0;
+        self.verdict = match (self.failures.is_empty(), checked) {
+            (false, _) => "fails",
+            (true, true) => "holds",
+            (true, false) => "not checked",
+        };
     }
 }
 
@@ -231,30 +235,42 @@ impl Totals {
 
     /// Everything that was looked at.
     fn checked(&self) -> u64 {
-        let Claims { holds, refuted, fragile, fails, .. } = self.claims;
-        (self.figures + holds + refuted + fragile + fails) as u64 + self.invariants.cases
+        (self.figures + self.claims.checked()) as u64 + self.invariants.cases
     }
 }
 
-fn write_human(out: &mut impl Write, lessons: &[LessonJson], totals: &Totals) -> Result<(), Failure> {
+impl Claims {
+    fn checked(&self) -> usize {
+        let Self { holds, refuted, fragile, fails, .. } = self;
+        holds + refuted + fragile + fails
+    }
+}
+
+fn write_human(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    lessons: &[LessonJson],
+    totals: &Totals,
+) -> Result<(), Failure> {
     let width = lessons.iter().map(|lesson| lesson.slug.len()).max().unwrap_or(0);
+    let verdicts = lessons.iter().map(|lesson| lesson.verdict.len()).max().unwrap_or(0);
+    let parts = |tables: String, claims: &Claims, invariants: &Invariants| {
+        let all =
+            [(Part::Blocks, tables), (Part::Claims, claims.to_string()), (Part::Invariants, invariants.to_string())];
+        all.into_iter().filter(|(part, _)| arguments.has(*part)).map(|(_, text)| text).collect::<Vec<_>>().join("; ")
+    };
     for lesson in lessons {
         let LessonJson { slug, blocks, figures, claims, invariants, verdict, failures } = lesson;
-        let style = if failures.is_empty() { super::GOOD } else { super::BAD };
-        let invariants = Invariants::of(invariants);
-        writeln!(
-            out,
-            "{style}{verdict:5}{style:#}  {slug:width$}  {blocks} blocks, {figures:4} figures, {claims}; {invariants}"
-        )?;
+        let style = if *verdict == "holds" { super::GOOD } else { super::BAD };
+        let parts = parts(format!("{blocks} blocks, {figures:4} figures"), claims, &Invariants::of(invariants));
+        writeln!(out, "{style}{verdict:verdicts$}{style:#}  {slug:width$}  {parts}")?;
         for failure in failures {
             writeln!(out, "       {failure}")?;
         }
     }
     let Totals { lessons, not_modelled, blocks, figures, claims, invariants, failures } = totals;
-    writeln!(
-        out,
-        "\n{lessons} lessons, {blocks} blocks, {figures} figures, {claims}; {invariants}; {failures} failures"
-    )?;
+    let parts = parts(format!("{blocks} blocks, {figures} figures"), claims, invariants);
+    writeln!(out, "\n{lessons} lessons: {parts}; {failures} failures")?;
     if *not_modelled > 0 {
         writeln!(out, "not checked: {not_modelled} lessons have no model yet (coursecheck lessons)")?;
     }

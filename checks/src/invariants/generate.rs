@@ -449,3 +449,52 @@ fn is_alike(one: &str, other: &str) -> bool {
 fn is_below(path: &str, group: &str) -> bool {
     path.strip_prefix(group).is_some_and(|rest| rest.starts_with('.'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quickcheck::{Gen, QuickCheck};
+
+    /// Every candidate has fewer digits, or as many and is closer: no path of the search is endless.
+    #[test]
+    fn shrinking_ends_on_every_path() {
+        fn integers(value: i32, start: i32) -> bool {
+            let distance = |x: i64| x.abs_diff(start.into());
+            let candidates = closer(&value.into(), &start.into());
+            candidates.iter().all(|x| distance(x.as_i64().unwrap()) < distance(value.into()))
+        }
+        fn reals(value: i32, start: i32, scale: u8) -> bool {
+            let scale = 10_f64.powi(-i32::from(scale % 8));
+            let (value, start) = (f64::from(value) * scale, f64::from(start) * scale);
+            let size = |x: f64| (x.to_string().len(), (x - start).abs());
+            closer(&value.into(), &start.into()).iter().all(|x| size(x.as_f64().unwrap()) < size(value))
+        }
+        let laws = || QuickCheck::new().rng(Gen::from_size_and_seed(1_000, 1)).tests(2_000).min_tests_passed(2_000);
+        laws().quickcheck(integers as fn(i32, i32) -> bool);
+        laws().quickcheck(reals as fn(i32, i32, u8) -> bool);
+    }
+
+    #[test]
+    fn an_edited_list_keeps_its_shape_and_names_its_new_elements() {
+        let start = serde_json::json!({ "steps": [
+            { "name": "a", "undo": null, "requires": [], "weight": 1 },
+            { "name": "b", "undo": "x", "requires": ["a"], "weight": 2 },
+        ] });
+        let declared = |path: &str, range| Declared { path: path.to_owned(), range };
+        let all = [declared("steps", Range::List(1..=4)), declared("steps.0.weight", Range::Integer(0..=9))];
+        let ground = Ground::new(start, &all, &["steps".to_owned()]).unwrap();
+        let mut seen = [false; 4];
+        for number in 0..500 {
+            let mut list = ground.start_at("steps");
+            edit(&mut list, "steps", number, &ground);
+            let items = list.as_array().unwrap();
+            assert!(items.iter().all(|item| item.as_object().is_some_and(|map| map.len() == 4)), "{list}");
+            assert!(items.iter().all(|item| (0..=9).contains(&item["weight"].as_i64().unwrap())), "{list}");
+            seen[0] |= items.len() == 1;
+            seen[1] |= items.len() == 3 && items.iter().any(|item| item["name"].as_str().unwrap().ends_with("-2"));
+            seen[2] |= items[0]["undo"] == "x" && items[0]["name"] == "a";
+            seen[3] |= items[0]["requires"] == serde_json::json!(["b"]);
+        }
+        assert_eq!(seen, [true; 4], "shorter, longer, exchanged, new dependency");
+    }
+}
