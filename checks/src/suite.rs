@@ -44,6 +44,8 @@ impl From<YamlError> for Error {
 /// One run of one lesson.
 #[derive(Debug, Clone)]
 pub struct Run {
+    /// What it was asked to run with in place of the spec's values.
+    pub overrides: Overrides,
     /// The parameters that it ran with.
     pub parameters: Value,
     /// What it yielded.
@@ -160,7 +162,7 @@ impl Suite {
     fn run_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<Run, Error> {
         let (parameters, prepared) = self.prepare_below(slug, overrides, trail)?;
         let report = prepared.report().map_err(|problem| Error::Call(problem.message))?;
-        Ok(Run { parameters, report })
+        Ok(Run { overrides: overrides.clone(), parameters, report })
     }
 
     fn prepare_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<(Value, Prepared), Error> {
@@ -315,7 +317,8 @@ fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|index: &usize| index.to_string() == step)
 }
 
-fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+/// The place at a dotted path.
+pub fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Object(map) => map.get_mut(step),
         Value::Array(items) => items.get_mut(index(step)?),

@@ -10,6 +10,7 @@ pub mod arrivals;
 pub mod backlog;
 pub mod catalogue;
 pub mod figures;
+pub mod invariants;
 pub mod json;
 pub mod numbers;
 pub mod parameters;

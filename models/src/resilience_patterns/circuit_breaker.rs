@@ -4,8 +4,11 @@
 //! call it and hold their slot until it answers. The breaker watches the outcomes of those calls and, while open,
 //! rejects events at once. Left out: where rejected events go, retries, and any real duration.
 
+mod invariants;
+
 use crate::arrivals::Carry;
 use crate::figures::{Block, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use crate::slots::SlotPool;
@@ -197,7 +200,7 @@ impl Rule {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Counts {
     tracking_responses: u64,
     tracking_no_slot: u64,
@@ -217,14 +220,14 @@ struct Counts {
 }
 
 /// How things stood when the failure began.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct AtFailure {
     is_open: bool,
     calls: u64,
     event_slot_rounds: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Detection {
     /// Rounds since the failure began.
     round: u64,
@@ -424,6 +427,10 @@ impl Lesson for Parameters {
         }
         report.blocks.push(block);
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -6,8 +6,10 @@
 //! failures that come more often at one step than at another.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Congruential, Uniform};
 use serde::{Deserialize, Serialize};
@@ -64,24 +66,45 @@ struct Compensator<'a> {
     random: &'a mut Congruential,
 }
 
+/// What became of the effect of a completed step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Undone,
+    /// Its compensation failed at every attempt.
+    Stuck,
+    /// It has no compensation.
+    Irreversible,
+}
+
 impl Compensator<'_> {
     /// Rolls back a workflow that completed these steps. Each takes a round, and each further attempt one more.
     fn roll_back(&mut self, completed: &[&Step]) -> Rollback {
         let mut rollback = Rollback::default();
-        for step in completed.iter().rev() {
-            rollback.rounds += 1;
-            if step.compensation.is_none() {
-                rollback.uncompensated += 1;
-                continue;
-            }
-            let failed = |_: &u64| self.random.chance(self.failure);
-            let failures = (0..self.attempts).take_while(failed).count() as u64;
-            let calls = self.attempts.min(failures + 1);
+        for (_, fate, calls) in self.undo_each(completed) {
+            rollback.rounds += calls.max(1);
             rollback.compensating_calls += calls;
-            rollback.rounds += calls.saturating_sub(1);
-            rollback.stuck += u64::from(failures == self.attempts);
+            rollback.uncompensated += u64::from(fate == Fate::Irreversible);
+            rollback.stuck += u64::from(fate == Fate::Stuck);
         }
         rollback
+    }
+
+    /// The last step first: what becomes of it, and after how many calls.
+    fn undo_each<'s>(&mut self, completed: &[&'s Step]) -> impl Iterator<Item = (&'s Step, Fate, u64)> {
+        completed.iter().rev().map(|step| {
+            let (fate, calls) = self.undo(step);
+            (*step, fate, calls)
+        })
+    }
+
+    fn undo(&mut self, step: &Step) -> (Fate, u64) {
+        if step.compensation.is_none() {
+            return (Fate::Irreversible, 0);
+        }
+        let failed = |_: &u64| self.random.chance(self.failure);
+        let failures = (0..self.attempts).take_while(failed).count() as u64;
+        let fate = if failures == self.attempts { Fate::Stuck } else { Fate::Undone };
+        (fate, self.attempts.min(failures + 1))
     }
 }
 
@@ -180,5 +203,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
