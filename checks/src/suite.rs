@@ -273,12 +273,17 @@ fn published(report: &Report, name: &str) -> Option<Value> {
     if let Some(figure) = report.figures().find(|figure| figure.name == name) {
         return match figure.value {
             Number::Integer(i) => Some(i.into()),
-            Number::Real(_) => figure.digits().parse::<f64>().ok().map(Value::from),
+            Number::Real(_) => number_as_printed(&figure.digits()),
             Number::Absent => None,
         };
     }
     let (_, fact) = report.facts.iter().find(|(fact, _)| fact == name)?;
     Some(plain_fact(fact))
+}
+
+/// A numeral without decimals is a whole number, whatever the model computed with.
+fn number_as_printed(digits: &str) -> Option<Value> {
+    digits.parse::<i64>().map(Value::from).or_else(|_| digits.parse::<f64>().map(Value::from)).ok()
 }
 
 fn plain_fact(fact: &Fact) -> Value {
