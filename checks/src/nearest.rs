@@ -2,6 +2,7 @@
 
 const OFFERED: usize = 3;
 const SIMILAR: f64 = 0.6;
+const MISSPELT: f64 = 0.75;
 
 /// `; did you mean A, B or C?`, or nothing where no name is near.
 pub fn nearest(unknown: &str, known: impl Iterator<Item = String>) -> String {
@@ -14,6 +15,11 @@ pub fn nearest(unknown: &str, known: impl Iterator<Item = String>) -> String {
         Some((only, [])) => format!("; did you mean {only}?"),
         Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
     }
+}
+
+/// So near that it can only be a typing error.
+pub fn is_misspelt(unknown: &str, known: &str) -> bool {
+    unknown != known && strsim::normalized_damerau_levenshtein(unknown, known) >= MISSPELT
 }
 
 /// Similarity of the whole, or of its last part: `threshold` is near `rule.threshold`.

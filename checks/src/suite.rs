@@ -44,6 +44,8 @@ impl From<YamlError> for Error {
 /// One run of one lesson.
 #[derive(Debug, Clone)]
 pub struct Run {
+    /// What it was asked to run with in place of the spec's values.
+    pub overrides: Overrides,
     /// The parameters that it ran with.
     pub parameters: Value,
     /// What it yielded.
@@ -160,7 +162,7 @@ impl Suite {
     fn run_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<Run, Error> {
         let (parameters, prepared) = self.prepare_below(slug, overrides, trail)?;
         let report = prepared.report().map_err(|problem| Error::Call(problem.message))?;
-        Ok(Run { parameters, report })
+        Ok(Run { overrides: overrides.clone(), parameters, report })
     }
 
     fn prepare_below(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<(Value, Prepared), Error> {
@@ -271,12 +273,17 @@ fn published(report: &Report, name: &str) -> Option<Value> {
     if let Some(figure) = report.figures().find(|figure| figure.name == name) {
         return match figure.value {
             Number::Integer(i) => Some(i.into()),
-            Number::Real(_) => figure.digits().parse::<f64>().ok().map(Value::from),
+            Number::Real(_) => number_as_printed(&figure.digits()),
             Number::Absent => None,
         };
     }
     let (_, fact) = report.facts.iter().find(|(fact, _)| fact == name)?;
     Some(plain_fact(fact))
+}
+
+/// A numeral without decimals is a whole number, whatever the model computed with.
+fn number_as_printed(digits: &str) -> Option<Value> {
+    digits.parse::<i64>().map(Value::from).or_else(|_| digits.parse::<f64>().map(Value::from)).ok()
 }
 
 fn plain_fact(fact: &Fact) -> Value {
@@ -315,7 +322,8 @@ fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|index: &usize| index.to_string() == step)
 }
 
-fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+/// The place at a dotted path.
+pub fn at_path_mut<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Object(map) => map.get_mut(step),
         Value::Array(items) => items.get_mut(index(step)?),

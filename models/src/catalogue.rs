@@ -2,6 +2,7 @@
 
 use crate::application_layer as al;
 use crate::figures::Report;
+use crate::invariants::Held;
 use crate::parameters::{Declaration, Declared, Lesson, Problem};
 use crate::resilience_patterns as rp;
 use serde_json::Value;
@@ -55,11 +56,17 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
     prepare: fn(&Value) -> Result<Prepared, Problem>,
+    invariants: fn() -> Vec<&'static str>,
 }
 
 impl Model {
     const fn of<L: Lesson>() -> Self {
-        Self { prepare: prepare::<L> }
+        Self { prepare: prepare::<L>, invariants: invariants::<L> }
+    }
+
+    /// The names of the invariants that the model has code for.
+    pub fn invariants(&self) -> Vec<&'static str> {
+        (self.invariants)()
     }
 
     /// Reads parameters. Values outside their ranges are read all the same: see [`Prepared::problems`].
@@ -74,7 +81,24 @@ impl Model {
 /// Parameters that were read, ready to run.
 pub struct Prepared {
     declaration: Declaration,
-    run: Box<dyn Fn() -> Report + Send + Sync>,
+    lesson: Box<dyn AnyLesson>,
+}
+
+/// A lesson without its type.
+trait AnyLesson: Send + Sync {
+    fn run(&self) -> Report;
+    fn held(&self, id: &str) -> Option<Held>;
+}
+
+impl<L: Lesson> AnyLesson for L {
+    fn run(&self) -> Report {
+        self.report()
+    }
+
+    fn held(&self, id: &str) -> Option<Held> {
+        let invariant = L::invariants().into_iter().find(|invariant| invariant.id == id)?;
+        Some((invariant.check)(self))
+    }
 }
 
 impl Prepared {
@@ -95,8 +119,24 @@ impl Prepared {
     pub fn report(&self) -> Result<Report, Problem> {
         match self.problems().first() {
             Some(problem) => Err(problem.clone()),
-            None => Ok((self.run)()),
+            None => Ok(self.lesson.run()),
         }
+    }
+
+    /// Checks one invariant at these parameters; `None` where the model has none of that name.
+    ///
+    /// # Errors
+    /// The first problem, if there is one.
+    pub fn held(&self, id: &str) -> Result<Option<Held>, Problem> {
+        match self.problems().first() {
+            Some(problem) => Err(problem.clone()),
+            None => Ok(self.lesson.held(id)),
+        }
+    }
+
+    /// About how many steps a run takes.
+    pub fn run_steps(&self) -> f64 {
+        self.declaration.run_steps()
     }
 }
 
@@ -106,7 +146,11 @@ fn prepare<L: Lesson>(parameters: &Value) -> Result<Prepared, Problem> {
         Problem { path, message: error.into_inner().to_string() }
     })?;
     let declaration = Declaration::of(&lesson);
-    Ok(Prepared { declaration, run: Box::new(move || lesson.report()) })
+    Ok(Prepared { declaration, lesson: Box::new(lesson) })
+}
+
+fn invariants<L: Lesson>() -> Vec<&'static str> {
+    L::invariants().iter().map(|invariant| invariant.id).collect()
 }
 
 /// The entry of a lesson.

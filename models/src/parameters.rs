@@ -4,6 +4,7 @@
 //! declaration validates a value, documents it and bounds a generated one.
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -15,6 +16,11 @@ pub trait Lesson: Serialize + DeserializeOwned + Send + Sync + 'static {
 
     /// Runs the model. Called only with parameters that [`Lesson::declare`] found nothing wrong with.
     fn report(&self) -> Report;
+
+    /// What must hold for all parameters. Checked only with those that [`Lesson::declare`] found nothing wrong with.
+    fn invariants() -> Vec<Invariant<Self>> {
+        Vec::new()
+    }
 }
 
 /// The most steps one run of a lesson may take: about a second in release.
@@ -75,6 +81,7 @@ pub struct Declaration {
     prefix: String,
     declared: Vec<Declared>,
     problems: Vec<Problem>,
+    steps: f64,
 }
 
 impl Declaration {
@@ -93,6 +100,11 @@ impl Declaration {
     /// Everything that is wrong with the values.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// About how many steps a run will take, as far as the lesson says so.
+    pub fn run_steps(&self) -> f64 {
+        self.steps
     }
 
     /// A whole number.
@@ -167,6 +179,7 @@ impl Declaration {
     pub fn steps(&mut self, name: &str, steps: f64) {
         let expected = format!("a run of at most {MAX_STEPS:e} steps; these parameters make about {steps:.1e}");
         self.require(name, steps <= MAX_STEPS, expected);
+        self.steps = self.steps.max(steps);
     }
 
     fn path(&self, name: &str) -> String {

@@ -8,11 +8,11 @@ mod sequence;
 
 use crate::claims::verdict::{Judged, Verdict};
 use crate::document::course::{Document, LessonText, Row, Unreadable, parse};
-use crate::nearest::nearest;
+use crate::nearest::{is_misspelt, nearest};
 use crate::verified::Verified;
 use expected::Expected;
 use finding::{Finding, Kind, Severity};
-use models::catalogue;
+use models::catalogue::{self, Entry};
 use place::Lines;
 use sequence::Compared;
 use serde::Serialize;
@@ -154,9 +154,10 @@ impl Checker<'_> {
                 let slugs = catalogue::ENTRIES.iter().map(|entry| entry.slug.to_owned());
                 let near = nearest(&lesson.slug, slugs);
                 let message = format!("neither course has a lesson `{}`: nothing in it is checked{near}", lesson.slug);
-                // A slug near a known one, or a known title, is a typing error that would silence a whole lesson.
-                let titled = catalogue::ENTRIES.iter().any(|entry| entry.title == lesson.title);
-                (if titled || !near.is_empty() { Severity::Error } else { Severity::Warning }, message)
+                // A typing error would silence a whole lesson.
+                let meant = |entry: &Entry| entry.title == lesson.title || is_misspelt(&lesson.slug, entry.slug);
+                let is_meant = catalogue::ENTRIES.iter().any(meant);
+                (if is_meant { Severity::Error } else { Severity::Warning }, message)
             }
         };
         result.findings.push(self.part(lesson.span.clone(), severity, Kind::NotChecked, message, None));

@@ -41,7 +41,7 @@ impl std::fmt::Display for Computed {
 }
 
 impl Evaluator {
-    /// An evaluator over one run of a lesson.
+    /// An evaluator over one run of a lesson. What the run overrides, its reruns override too.
     ///
     /// # Errors
     /// A figure whose name is also a group, or taken twice.
@@ -51,18 +51,18 @@ impl Evaluator {
         let mut environment = Environment::empty();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         add_filters(&mut environment);
-        let reruns = Reruns { suite: Arc::clone(suite), slug: slug.to_owned(), done: Arc::default() };
+        let (slug, overrides) = (slug.to_owned(), run.overrides.clone());
+        let reruns = Reruns { suite: Arc::clone(suite), slug, overrides, done: Arc::default() };
         let other = reruns.clone();
         environment.add_function("lesson", move |slug: &str| other.run(slug, &Overrides::new()));
         let varied = reruns.clone();
         environment.add_function("vary", move |name: &str, values: Vec<Value>, path: &str| {
-            let one =
-                |value: &Value| look_up(&varied.run(&varied.slug, &[(name.to_owned(), plain(value)?)].into())?, path);
+            let one = |value: &Value| look_up(&varied.rerun([(name.to_owned(), plain(value)?)].into())?, path);
             values.iter().map(one).collect::<Result<Vec<_>, _>>()
         });
         environment.add_function("rerun", move |set: Kwargs| {
             let set = set.args().map(|name| Ok((name.to_owned(), plain(&set.get::<Value>(name)?)?)));
-            reruns.run(&reruns.slug, &set.collect::<Result<_, minijinja::Error>>()?)
+            reruns.rerun(set.collect::<Result<_, minijinja::Error>>()?)
         });
         Ok(Self { environment, scope })
     }
@@ -150,10 +150,18 @@ fn explain(error: &minijinja::Error) -> String {
 struct Reruns {
     suite: Arc<Suite>,
     slug: String,
+    overrides: Overrides,
     done: Arc<Mutex<BTreeMap<String, Value>>>,
 }
 
 impl Reruns {
+    /// This lesson with changes to what the run overrides already.
+    fn rerun(&self, set: Overrides) -> Result<Value, minijinja::Error> {
+        let mut overrides = self.overrides.clone();
+        overrides.extend(set);
+        self.run(&self.slug, &overrides)
+    }
+
     fn run(&self, slug: &str, set: &Overrides) -> Result<Value, minijinja::Error> {
         let key = format!("{slug} {}", serde_json::to_string(set).unwrap_or_default());
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);

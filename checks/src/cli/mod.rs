@@ -8,8 +8,10 @@ mod explore;
 mod lessons;
 mod parameters;
 mod run;
+mod seeds;
 mod verify;
 
+use crate::invariants::{self, Budget, Checked, Stated};
 use crate::spec::Spec;
 use crate::suite::{Error, Suite};
 use crate::verified::Verified;
@@ -31,6 +33,8 @@ use std::sync::Arc;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    verify: verify::Arguments,
     #[command(flatten)]
     common: Common,
 }
@@ -75,10 +79,12 @@ enum Command {
     Parameters(parameters::Arguments),
     /// Lists the lessons of both courses, and how much of each is covered.
     Lessons,
-    /// Shows a lesson's claims, or one of them: statement, formula, inputs, verdict.
+    /// Shows a lesson's claims and invariants, or one of them: statement, formula, inputs or ranges, verdict.
     Explain(explain::Arguments),
     /// Explores every order of events of a mechanism; shows how what does not hold comes about.
     Explore(explore::Arguments),
+    /// Looks at a lesson's statements over many seeds: for which share each holds, and where the published value lies.
+    Seeds(seeds::Arguments),
 }
 
 /// How a command ended, when it could do what it was asked.
@@ -147,7 +153,11 @@ impl<W: Write> Write for Reader<W> {
 }
 
 fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
-    let Cli { command, common } = cli;
+    let Cli { command, verify, common } = cli;
+    if command.is_some() && verify.is_given() {
+        let message = "--only, --cases and --seed belong to the verification of everything, without a subcommand";
+        return Err(Error::Call(message.to_owned()).into());
+    }
     let folder = spec_folder(common.spec.as_deref());
     let suite = Arc::new(Suite { spec: Spec::load(&folder).map_err(Error::from)? });
     let format = common.format;
@@ -158,7 +168,8 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
         Some(Command::Lessons) => lessons::run(&suite, format, out),
         Some(Command::Explain(arguments)) => explain::run(&suite, &arguments, format, out),
         Some(Command::Explore(arguments)) => explore::run(&suite, &arguments, format, out),
-        None => verify::run(&suite, &folder.with_file_name("snapshots"), format, out),
+        Some(Command::Seeds(arguments)) => seeds::run(&suite, &arguments, format, out),
+        None => verify::run(&suite, &verify, &folder.with_file_name("snapshots"), format, out),
     }
 }
 
@@ -177,6 +188,27 @@ fn verify_all(suite: &Arc<Suite>) -> Result<Vec<Verified<'_>>, Failure> {
     let verified = verified.collect::<Vec<_>>();
     bar.finish_and_clear();
     Ok(verified.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Checks every invariant of the spec, in parallel; lessons and invariants come in order all the same.
+fn check_invariants(suite: &Suite, budget: Budget) -> Result<Vec<Vec<Checked>>, Failure> {
+    let lessons = suite.spec.lessons.iter().map(|lesson| invariants::stated(suite, lesson));
+    let lessons = lessons.collect::<Result<Vec<_>, _>>()?;
+    let bar = ProgressBar::new(lessons.iter().map(Vec::len).sum::<usize>() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} invariants") {
+        bar.set_style(style);
+    }
+    let check = |stated: &Stated<'_>| {
+        let checked = stated.check(suite, budget);
+        bar.inc(1);
+        checked
+    };
+    let checked: Vec<Result<Vec<_>, Error>> = lessons
+        .par_iter()
+        .map(|lesson| lesson.par_iter().map(check).collect::<Vec<_>>().into_iter().collect())
+        .collect();
+    bar.finish_and_clear();
+    Ok(checked.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// The folder asked for; else the nearest `spec/` upwards from here; else that of the sources this was built from.

@@ -1,9 +1,11 @@
-//! One lesson's file: its parameters and claims, as written.
+//! One lesson's file: its parameters, claims, invariants and statements over seeds, as written.
 
 use super::yaml::{YamlError, YamlFile};
-use models::catalogue::Entry;
-use serde::Deserialize;
+use crate::nearest::nearest;
+use models::catalogue::{Entry, Model};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A lesson's spec file.
@@ -17,6 +19,10 @@ pub struct LessonSpec {
     pub parameters: Vec<Parameter>,
     /// Its claims, in the order of the text.
     pub claims: Vec<ClaimSpec>,
+    /// What must hold for all parameters; the code stands beside the model.
+    pub invariants: Vec<InvariantSpec>,
+    /// What is said of one seed and looked at over many.
+    pub over_seeds: Vec<SeedSpec>,
 }
 
 /// One parameter as it stands in the file.
@@ -64,6 +70,60 @@ pub struct ClaimSpec {
     pub not_checked: Option<String>,
 }
 
+/// An invariant as it stands in the file; its code is found by its `id`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InvariantSpec {
+    /// Names it, here and in the model.
+    pub id: String,
+    /// The statement in our own words.
+    pub says: String,
+    /// The parameters to vary: single ones, groups, lists; all numbers and switches where none is named.
+    #[serde(default)]
+    pub varies: Vec<String>,
+    /// Where cases start, in place of the spec's values, so that one is quick.
+    #[serde(default)]
+    pub from: BTreeMap<String, Value>,
+    /// Argued, and false.
+    pub refuted: Option<RefutedSpec>,
+}
+
+/// Why an argued invariant is false.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefutedSpec {
+    /// What the counterexample shows, and what does hold.
+    pub because: String,
+    /// The smallest counterexample: what differs from the spec's values.
+    pub at: BTreeMap<String, Value>,
+}
+
+/// A statement over seeds as it stands in the file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeedSpec {
+    /// The statement in our own words.
+    pub says: String,
+    /// What must be true of a seed's run: one expression or several.
+    pub holds: OneOrMany,
+    /// The number that the statement is about.
+    pub value: Option<String>,
+    /// For how many seeds it holds.
+    pub class: SeedClass,
+}
+
+/// How much a statement depends on the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SeedClass {
+    /// It holds for 99 % of the seeds or more.
+    Robust,
+    /// Between the two.
+    Usual,
+    /// It holds for less than 95 % of them.
+    Fragile,
+}
+
 /// One expression, or a list of them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
@@ -95,6 +155,10 @@ struct LessonFile {
     parameters: Map<String, Value>,
     #[serde(default)]
     claims: Vec<ClaimSpec>,
+    #[serde(default)]
+    invariants: Vec<InvariantSpec>,
+    #[serde(default)]
+    over_seeds: Vec<SeedSpec>,
 }
 
 #[derive(Deserialize)]
@@ -109,7 +173,8 @@ impl LessonSpec {
     /// Reads a lesson's file.
     ///
     /// # Errors
-    /// See [`YamlFile::read`]; another lesson's slug; a parameter without unit and origin.
+    /// See [`YamlFile::read`]; another lesson's slug; a parameter without unit and origin; an invariant without code,
+    /// or code whose statement is missing.
     pub fn load(path: &Path, entry: &'static Entry) -> Result<Self, YamlError> {
         Self::read(YamlFile::open(path)?, entry)
     }
@@ -119,13 +184,17 @@ impl LessonSpec {
     /// # Errors
     /// As [`Self::load`].
     pub fn read(file: YamlFile, entry: &'static Entry) -> Result<Self, YamlError> {
-        let LessonFile { lesson, parameters, claims } = file.read()?;
+        let LessonFile { lesson, parameters, claims, invariants, over_seeds } = file.read()?;
         if lesson != entry.slug {
             return Err(file.at("lesson", format!("found `{lesson}`, expected `{}` as in the file name", entry.slug)));
         }
         let mut flat = Vec::new();
         flatten(&file, "", &parameters, &mut flat)?;
-        Ok(Self { entry, file, parameters: flat, claims })
+        match_code(&file, entry, &invariants)?;
+        if let Some(i) = over_seeds.iter().position(|statement| statement.holds.as_slice().is_empty()) {
+            return Err(file.at(&format!("over_seeds.{i}.holds"), "expected an expression, or a list of them"));
+        }
+        Ok(Self { entry, file, parameters: flat, claims, invariants, over_seeds })
     }
 
     /// The names that its parameters refer to, without the equals sign.
@@ -160,6 +229,25 @@ pub fn references_in(value: &Value) -> Vec<String> {
         Value::Array(items) => items.iter().flat_map(references_in).collect(),
         Value::Object(map) => map.values().flat_map(references_in).collect(),
         _ => Vec::new(),
+    }
+}
+
+/// Every statement has code of its name, and all code a statement.
+fn match_code(file: &YamlFile, entry: &Entry, stated: &[InvariantSpec]) -> Result<(), YamlError> {
+    let code = entry.model.as_ref().map(Model::invariants).unwrap_or_default();
+    for (i, InvariantSpec { id, .. }) in stated.iter().enumerate() {
+        let place = format!("invariants.{i}.id");
+        if stated[..i].iter().any(|earlier| earlier.id == *id) {
+            return Err(file.at(&place, format!("the invariant `{id}` is stated twice")));
+        }
+        if !code.contains(&id.as_str()) {
+            let near = nearest(id, code.iter().map(|id| (*id).to_owned()));
+            return Err(file.at(&place, format!("the model has no code for the invariant `{id}`{near}")));
+        }
+    }
+    match code.iter().find(|id| !stated.iter().any(|stated| stated.id == **id)) {
+        Some(id) => Err(file.at("invariants", format!("no statement for the model's invariant `{id}`"))),
+        None => Ok(()),
     }
 }
 

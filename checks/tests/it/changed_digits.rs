@@ -37,7 +37,16 @@ fn render(lesson: &Verified<'_>) -> String {
     text
 }
 
-/// Every digit of every numeral written in digits.
+/// The lessons of which every digit is changed; of the others, one digit of each numeral.
+const EVERY_DIGIT: [&str; 5] = [
+    "failure-modes",
+    "circuit-breaker",
+    "compensating-transactions",
+    "task-queues-and-background-jobs",
+    "leader-election",
+];
+
+/// The digits of every numeral written in digits.
 fn digits(document: &Document, text: &str) -> Vec<(Range<usize>, usize)> {
     let lesson = &document.lessons[0];
     let blocks = lesson.blocks.iter().flat_map(|block| &block.numerals);
@@ -83,8 +92,11 @@ fn one_changed_digit_is_one_error_at_its_numeral() {
     for lesson in &lessons {
         let text = render(lesson);
         let agree = agreeing(&text, &lessons);
-        let digits = digits(&parse(&text).unwrap(), &text);
-        assert!(digits.len() > 50, "{}", lesson.lesson.entry.slug);
+        let mut digits = digits(&parse(&text).unwrap(), &text);
+        if !EVERY_DIGIT.contains(&lesson.lesson.entry.slug) {
+            digits.dedup_by(|(next, _), (numeral, _)| next == numeral);
+        }
+        assert!(digits.len() > 30, "{}", lesson.lesson.entry.slug);
         digits.par_iter().for_each(|(numeral, at)| {
             let mut changed = text.clone().into_bytes();
             changed[*at] = b'0' + (changed[*at] - b'0' + 1 + (*at % 9) as u8) % 10;

@@ -64,6 +64,11 @@ fn an_unusable_call_says_why_and_exits_with_2() {
         (explore(&["saga", "--without", "cancel-invoice"]), "did you mean `cancel-invoice-line`"),
         (vec!["prove"], "unrecognized subcommand"),
         (vec!["check"], "required"),
+        (vec!["--cases", "0"], "0 is not in 1.."),
+        (vec!["--cases", "5", "lessons"], "belong to the verification of everything"),
+        (vec!["--only", "tables"], "possible values: blocks, claims, invariants, state-spaces"),
+        (vec!["seeds", "leader-election"], "leader-election states nothing over seeds"),
+        (vec!["run", "leader-election", "--invariant", "no-outage"], "did you mean `no-outage-no-cost`"),
     ] {
         let output = coursecheck(&arguments);
         let message = String::from_utf8_lossy(&output.stderr);
@@ -117,6 +122,51 @@ fn the_spec_verifies() {
     assert_eq!(count("state_spaces"), checks::explore::spaces::Space::ALL.len() as u64);
     assert!(count("distinct_states") >= space["distinct_states"].as_u64().unwrap());
     assert!(count("properties") > 10 && count("controls") > 5);
+}
+
+#[test]
+fn only_verifies_what_is_asked_for() {
+    let totals = |only: &str| json(&["--only", only, "--cases", "3"])["totals"].clone();
+    let counts = |only| {
+        let totals = totals(only);
+        let positive = |value: &Value| value.as_u64().unwrap() > 0;
+        [&totals["figures"], &totals["claims"]["holds"], &totals["invariants"]["holds"]].map(positive)
+    };
+    assert_eq!(counts("blocks"), [true, false, false]);
+    assert_eq!(counts("claims,invariants"), [false, true, true]);
+}
+
+#[test]
+fn an_invariant_is_listed_with_its_cases_and_reproduced_by_its_command() {
+    let report = json(&["--only", "invariants", "--cases", "7"]);
+    let lessons = report["lessons"].as_array().unwrap();
+    let breaker = lessons.iter().find(|lesson| lesson["slug"] == "circuit-breaker").unwrap();
+    let invariants = breaker["invariants"].as_array().unwrap();
+    assert_eq!(keys(&invariants[0]), ["id", "cases", "verdict", "discarded", "vacuous"]);
+    assert_eq!((&invariants[0]["cases"], &invariants[0]["verdict"]), (&7.into(), &"holds".into()));
+
+    let explained = json(&["explain", "circuit-breaker#slow-as-good-as-down"]);
+    assert_eq!(keys(&explained), ["lesson", "claims", "invariants", "over_seeds"]);
+    let invariant = &explained["invariants"][0];
+    assert_eq!(invariant["verdict"], "refuted");
+    let slots = invariant["varies"].as_array().unwrap().iter().find(|varied| varied["name"] == "slots").unwrap();
+    assert_eq!(slots["range"], "a whole number from 0 to 1000");
+    let command = invariant["counterexample"].as_str().unwrap();
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    let output = coursecheck(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{command}: {output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("slow-as-good-as-down breaks: "), "{output:?}");
+}
+
+#[test]
+fn seeds_prints_share_interval_place_and_class() {
+    let report = json(&["seeds", "compensating-transactions", "--count", "100"]);
+    assert_eq!(keys(&report), ["lesson", "seeds", "statements"]);
+    let statement = &report["statements"][0];
+    let expected = ["says", "seeds", "holds", "share", "interval", "class", "recorded", "holds_as_published", "value"];
+    assert_eq!(keys(statement), expected);
+    assert_eq!(keys(&statement["value"]), ["published", "percentile", "least", "median", "greatest"]);
+    assert_eq!((&statement["seeds"], &statement["class"]), (&100.into(), &"robust".into()));
 }
 
 #[test]

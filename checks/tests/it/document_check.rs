@@ -2,7 +2,7 @@
 
 use crate::support::{suite, verified};
 use checks::check::finding::{Finding, Kind, Severity};
-use checks::check::{CheckedLesson, check};
+use checks::check::{CheckedLesson, check, expected};
 use checks::frozen;
 use checks::verified::Verified;
 
@@ -98,16 +98,61 @@ fn a_lesson_that_stands_twice_is_refused_at_the_second() {
     assert_eq!(refused.offset, course.rfind("### T"));
 }
 
+/// A course of lessons, each with one output block.
+fn course(declared: usize, slugs: &[&str]) -> String {
+    let lesson = |slug: &&str| format!("### {slug}\n\nSource: https://example.org/{slug}\n\n```\n1 2\n```\n\n");
+    format!("---\ntitle: t\nlessons: {declared}\n---\n\n{}", slugs.iter().map(lesson).collect::<String>())
+}
+
 #[test]
-fn a_lesson_without_a_model_is_said_to_be_unchecked() {
+fn a_lesson_that_no_course_has_is_said_to_be_unchecked() {
     let suite = suite();
-    let course =
-        "---\ntitle: t\nlessons: 1\n---\n\n### T\n\nSource: https://example.org/circuit-braker\n\n```\n1 2\n```\n";
-    let checked = check(course, &verified(&suite)).unwrap().remove(0);
-    assert_eq!((checked.numerals.output.seen, checked.numerals.output.checked), (2, 0));
-    let finding = &checked.findings[0];
-    assert_eq!((finding.severity, finding.kind), (Severity::Note, Kind::NotChecked));
-    assert!(finding.message.contains("did you mean `circuit-breaker`"), "{}", finding.message);
+    for (slug, severity) in [("brand-new", Severity::Warning), ("circuit-braker", Severity::Error)] {
+        let checked = check(&course(1, &[slug]), &verified(&suite)).unwrap().remove(0);
+        assert_eq!((checked.numerals.output.seen, checked.numerals.output.checked), (2, 0));
+        let finding = &checked.findings[0];
+        assert_eq!((finding.severity, finding.kind), (severity, Kind::NotChecked), "{slug}");
+    }
+}
+
+#[test]
+fn a_lost_lesson_is_named() {
+    let checked = check(&course(20, &["failure-modes", "circuit-breaker"]), &verified(&suite())).unwrap();
+    let lost = errors(&checked[0])[0];
+    assert_eq!(lost.kind, Kind::PartMissing);
+    assert!(
+        lost.message.starts_with("the front matter counts 20 lessons, found 2; not there: bulkhead"),
+        "{}",
+        lost.message
+    );
+}
+
+#[test]
+fn blocks_that_changed_places_are_one_finding_each() {
+    let checked = on_page("failure-modes", |text| {
+        let first = text.find("```js").unwrap();
+        let second = text.rfind("```js").unwrap();
+        format!("{}{}{}", &text[..first], &text[second..], &text[first..second])
+    });
+    let kinds: Vec<Kind> = checked.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [Kind::PartMissing, Kind::BlockUnexplained], "{:#?}", checked.findings);
+}
+
+#[test]
+fn a_numeral_beside_words_is_not_blamed_on_them() {
+    let suite = suite();
+    let lessons = verified(&suite);
+    let lesson = lessons.iter().find(|lesson| lesson.lesson.entry.slug == "circuit-breaker").unwrap();
+    let section = "the-threshold-is-chosen-by-failure-mode";
+    let claims: Vec<String> =
+        expected::claims(lesson, section).map(|claim| format!("{}\n\n", claim.statement.text().trim())).collect();
+    let prose = claims.concat().replacen("in round 4", "in round 4 of 2019", 1);
+    let page = "---\nsource: 'https://example.org/circuit-breaker'\n---\n\n# Circuit Breaker\n\n";
+    let page = format!("{page}## {}\n\n{prose}", section.replace('-', " "));
+    let findings = check(&page, &lessons).unwrap().remove(0).findings;
+    let here: Vec<_> = findings.iter().filter(|f| f.kind == Kind::Unexplained || f.kind == Kind::Changed).collect();
+    assert_eq!(here.len(), 1, "{here:#?}");
+    assert_eq!((here[0].kind, here[0].published.as_deref()), (Kind::Unexplained, Some("2019")));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod changed_digits;
 mod command;
 mod document_check;
 mod exploration;
+mod invariants;
 mod published_tables;
 mod saga;
 mod spec_loading;

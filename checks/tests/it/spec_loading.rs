@@ -1,5 +1,6 @@
 //! A spec that is wrong is refused at its line and column, with what was expected.
 
+use checks::invariants::{self, Budget, Stated};
 use checks::spec::Spec;
 use checks::suite::{Error, Overrides, Suite};
 use std::fs;
@@ -103,6 +104,10 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
         (BREAKER, rounds, "rounds: { unknown: 1, value: 1200,", "{ unknown: 1", "unknown field `unknown`"),
         (BREAKER, "lesson: circuit-breaker", "lesson: bulkhead-pattern", "bulkhead", "expected `circuit-breaker`"),
         (BREAKER, "parameters:", "parameter:", "parameter:", "unknown field `parameter`"),
+        (BREAKER, "id: unopened-costs", "id: unopened-cost", "unopened-cost", "did you mean `unopened-costs-nothing`"),
+        (BREAKER, "id: unopened-costs-nothing", "id: no-failure-no-opening", "", "is stated twice"),
+        (BREAKER, "  - id: every-arrival-ends-once\n    says: >-", "  - says: >-", "", "missing field `id`"),
+        (BREAKER, "class: robust", "class: certain", "certain\n", "unknown variant `certain`"),
         (ASSUMPTIONS, "class: assumption", "class: guess", "guess", "unknown variant `guess`"),
         (
             ASSUMPTIONS,
@@ -135,6 +140,48 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
             let place = spec.place(file, place);
             assert!(error.starts_with(&place), "{new:?} should stand at {place}: {error}");
         }
+    }
+}
+
+#[test]
+fn code_without_a_statement_is_refused() {
+    let spec = Copy::new("unstated");
+    let file = "application-layer/14-leader-election.yaml";
+    let text = fs::read_to_string(spec.0.join(file)).unwrap();
+    let at = text.rfind("  - id: ").unwrap();
+    fs::write(spec.0.join(file), &text[..at]).unwrap();
+    let place = spec.place(file, "- id: two-leader");
+    let error = spec.error();
+    assert!(error.starts_with(&place) && error.contains("no statement for the model's invariant"), "{error}");
+}
+
+#[test]
+fn what_an_invariant_varies_or_sets_is_a_parameter() {
+    for (i, (old, new, expected)) in [
+        (
+            "varies: [seed, slots,",
+            "varies: [seed, slot,",
+            "`slot` names no number, switch, list or group of parameters",
+        ),
+        (
+            "at: { rule.window: 29 }",
+            "at: { rule.windows: 29 }",
+            "no parameter `rule.windows`; did you mean `rule.window`",
+        ),
+        ("at: { rule.window: 29 }", "at: { rule.window: 0 }", "rule.window: found 0, expected a whole number from 1"),
+        ("from: { slots: 60,", "from: { slots: many,", "slots: found \"many\", expected a whole number"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let copy = Copy::new(&format!("invariant-{i}"));
+        copy.replace(BREAKER, old, new);
+        let suite = Suite { spec: Spec::load(&copy.0).unwrap() };
+        let lesson = suite.lesson("circuit-breaker").unwrap();
+        let budget = Budget { cases: 1, seed: 1 };
+        let check = |stated: Vec<Stated<'_>>| stated.iter().try_for_each(|one| one.check(&suite, budget).map(|_| ()));
+        let error = invariants::stated(&suite, lesson).and_then(check).unwrap_err().to_string();
+        assert!(error.contains(&format!("{BREAKER}:")) && error.contains(expected), "{error}");
     }
 }
 

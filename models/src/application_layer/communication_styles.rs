@@ -144,7 +144,7 @@ impl Parameters {
 impl Lesson for Parameters {
     fn declare(&self, d: &mut Declaration) {
         d.list("services", &self.services, 1..=50, |d, i, service| d.group(i, |d| service.declare(d)));
-        d.distinct("services", &self.services.iter().map(|service| &service.name).collect::<Vec<_>>());
+        d.distinct("services", self.services.iter().map(|service| &service.name).collect::<Vec<_>>());
         d.text("shipment", &self.shipment);
         // The record's address ends in it; the lesson's service does not decode addresses.
         let is_plain = self.shipment.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');

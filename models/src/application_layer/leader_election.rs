@@ -4,7 +4,10 @@
 //! first leader becomes unreachable for a while and still believes in its leadership when it is back. Left out: real
 //! durations, a second outage, and the shared record's own failures.
 
+mod invariants;
+
 use crate::figures::{Block, Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +53,11 @@ impl Record {
     fn has_expired(&self, now: u64, lease: u64) -> bool {
         now - self.last_renewal >= lease
     }
+
+    /// Whether work that carries this token may be done.
+    fn accepts(&self, token: u64, fencing: bool) -> bool {
+        !fencing || token >= self.fencing_token
+    }
 }
 
 /// What a node takes itself for. It learns from the record only when it reads it.
@@ -79,7 +87,9 @@ type Count = fn(&Run) -> u64;
 struct Run {
     triggers: Vec<Trigger>,
     handovers: Vec<Handover>,
-    rejected: u64,
+    /// Work that the record rejected.
+    rejected: Vec<Work>,
+    accepted: Vec<Work>,
     /// Rounds in which more than one reachable node believes.
     two_leader: Vec<u64>,
     /// Rounds in which no reachable node believes.
@@ -88,6 +98,16 @@ struct Run {
     two_believers: Vec<u64>,
     /// The round in which the first leader stops to believe.
     belief_dropped: Option<u64>,
+}
+
+/// What a node does in a round because it takes itself for the leader.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Work {
+    round: u64,
+    node: NodeId,
+    token: u64,
+    /// The record's own token.
+    newest: u64,
 }
 
 struct Trigger {
@@ -121,7 +141,12 @@ impl Parameters {
     }
 
     fn run(&self, scenario: Scenario) -> Run {
-        let Scenario { lease, outage, fencing, persistent_trigger } = scenario;
+        self.run_where(scenario, |node, now| self.reachable(node, now, scenario.outage))
+    }
+
+    /// A run in which nodes are reachable at other times than in the lesson's single outage.
+    fn run_where(&self, scenario: Scenario, reachable: impl Fn(NodeId, u64) -> bool) -> Run {
+        let Scenario { lease, fencing, persistent_trigger, .. } = scenario;
         let mut record = Record { holder: FIRST_LEADER, last_renewal: 0, fencing_token: 1 };
         let mut nodes = vec![Node::default(); self.nodes];
         nodes[FIRST_LEADER] = Node { believes: true, token: record.fencing_token };
@@ -130,12 +155,12 @@ impl Parameters {
         let mut recorded: Option<usize> = None;
 
         for now in 1..=self.rounds {
-            if self.reachable(record.holder, now, outage) {
+            if reachable(record.holder, now) {
                 record.last_renewal = now;
             }
             if record.has_expired(now, lease) {
                 let mut others = (0..self.nodes).filter(|node| *node != record.holder);
-                if let Some(successor) = others.find(|node| self.reachable(*node, now, outage)) {
+                if let Some(successor) = others.find(|node| reachable(*node, now)) {
                     let fencing_token = record.fencing_token + 1;
                     run.handovers.push(Handover { round: now, rounds: now - record.last_renewal, fencing_token });
                     record = Record { holder: successor, last_renewal: now, fencing_token };
@@ -143,12 +168,19 @@ impl Parameters {
                 }
             }
 
-            let is_active = |node: &NodeId| nodes[*node].believes && self.reachable(*node, now, outage);
+            let is_active = |node: &NodeId| nodes[*node].believes && reachable(*node, now);
             let active: Vec<NodeId> = (0..self.nodes).filter(is_active).collect();
-            let stale = active.iter().filter(|node| nodes[**node].token < record.fencing_token).count();
-            let rejected = if fencing { stale } else { 0 };
-            let accepted = (active.len() - rejected) as u64;
-            run.rejected += rejected as u64;
+            let work = |node: &NodeId| Work {
+                round: now,
+                node: *node,
+                token: nodes[*node].token,
+                newest: record.fencing_token,
+            };
+            let (accepted, rejected): (Vec<Work>, Vec<Work>) =
+                active.iter().map(work).partition(|work| record.accepts(work.token, fencing));
+            let starts = accepted.len() as u64;
+            run.accepted.extend(accepted);
+            run.rejected.extend(rejected);
             if active.is_empty() {
                 run.leaderless.push(now);
             } else if active.len() >= self.conflicting_leaders {
@@ -159,8 +191,8 @@ impl Parameters {
             }
 
             if self.triggers.contains(&now) {
-                let start = match (accepted, persistent_trigger) {
-                    (1.., _) => BatchStart::OnTime { starts: accepted },
+                let start = match (starts, persistent_trigger) {
+                    (1.., _) => BatchStart::OnTime { starts },
                     (0, true) => BatchStart::Waiting,
                     (0, false) => BatchStart::Missed,
                 };
@@ -168,7 +200,7 @@ impl Parameters {
                     recorded = Some(run.triggers.len());
                 }
                 run.triggers.push(Trigger { round: now, start });
-            } else if accepted > 0
+            } else if starts > 0
                 && let Some(trigger) = recorded.take()
             {
                 run.triggers[trigger].start = BatchStart::Late { round: now };
@@ -291,7 +323,7 @@ impl Lesson for Parameters {
             ("missed", |run| run.missed() as u64),
             ("delayed_rounds", Run::delayed_rounds),
             ("double_starts", Run::double_starts),
-            ("rejected", |run| run.rejected),
+            ("rejected", |run| run.rejected.len() as u64),
             ("two_leader_rounds", |run| run.two_leader.len() as u64),
             ("leaderless_rounds", |run| run.leaderless.len() as u64),
             ("handover_rounds", Run::handover_rounds),
@@ -334,6 +366,10 @@ impl Lesson for Parameters {
         report.fact("trigger_only.delayed_rounds", trigger.delayed_rounds());
         trigger.facts(&mut report, "trigger_only");
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

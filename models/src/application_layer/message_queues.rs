@@ -5,7 +5,11 @@
 //! through the queue second by second. Days repeat until the backlog at the start of a day no longer changes. Left
 //! out: redelivery, the cost of the queue itself, and random arrivals.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+mod blocks;
+#[cfg(test)]
+mod tests;
+
+use crate::figures::{Report, segment};
 use crate::numbers;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -222,7 +226,7 @@ impl Lesson for Parameters {
         let ratios = [("capacity_ratios", &self.capacity_ratios), ("outage_ratios", &self.outage_ratios)];
         for (name, list) in ratios {
             d.list(name, list, 0..=50, |d, i, ratio| d.real(i, *ratio, 0.001..=1_000.0));
-            d.distinct(name, &list.iter().map(|ratio| ratio_segment(*ratio)).collect::<Vec<_>>());
+            d.distinct(name, list.iter().map(|ratio| ratio_segment(*ratio)).collect::<Vec<_>>());
         }
         for (name, days) in [("spread_days", self.spread_days), ("outage_days", self.outage_days)] {
             d.group(name, |d| {
@@ -248,209 +252,11 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let mut report = Report::default();
-        let mut spread = Block::new("spread");
-        spread.plain("parameters.daily_events", self.daily_events);
-        spread.plain("parameters.peak_factor", self.peak_factor);
-        spread.plain("parameters.delayed_after_s", self.delayed_after_s);
-        let tables =
-            [("usual_peak", "peak_hours", self.peak_hours), ("longer_peak", "more_peak_hours", self.more_peak_hours)];
-        for (table, parameter, hours) in tables {
-            spread.plain(format!("parameters.{parameter}"), hours);
-            self.publish_table(&mut spread, &mut report, table, &self.profile(hours));
-        }
-        report.blocks = vec![spread, self.outage_block()];
-        report
-    }
-}
-
-impl Parameters {
-    fn publish_table(&self, block: &mut Block, report: &mut Report, table: &str, profile: &Profile) {
-        block.fixed(format!("{table}.profile.peak"), profile.peak, 2);
-        block.fixed(format!("{table}.profile.off_peak"), profile.off_peak, 2);
-        block.fixed(format!("{table}.profile.average"), profile.average, 2);
-        report.fact(format!("{table}.peak_events"), profile.peak * profile.peak_s);
-        report.fact(format!("{table}.off_peak_events"), profile.off_peak * (DAY_S as f64 - profile.peak_s));
-        let arrived = arrived(&self.day(profile, profile.peak, None));
-        for (i, ratio) in self.capacity_ratios.iter().enumerate() {
-            let capacity = profile.peak * ratio;
-            let outcome = self.run(&self.day(profile, capacity, None), capacity, self.spread_days);
-            let wait_s = outcome.highest_backlog / capacity;
-            let row = format!("{table}.{}", ratio_segment(*ratio));
-            block.fixed(format!("{row}.capacity"), capacity, 2);
-            block.fixed(format!("parameters.capacity_ratios.{i}"), *ratio, 2);
-            block.fixed(format!("{row}.highest_backlog"), outcome.highest_backlog, 0);
-            // Below an hour the course prints minutes.
-            if wait_s < HOUR_S {
-                block.fixed(format!("{row}.longest_wait"), wait_s / 60.0, 1);
-            } else {
-                block.fixed(format!("{row}.longest_wait"), wait_s / HOUR_S, 2);
-            }
-            block.fixed(format!("{row}.drain_hours"), outcome.drain_hours(), 2);
-            block.fixed(format!("{row}.delayed"), outcome.delayed, 0);
-            block.fixed(format!("{row}.delayed_share"), outcome.delayed / arrived, 3);
-            report.fact(format!("{row}.longest_wait_hours"), wait_s / HOUR_S);
-            report.fact(format!("{row}.drain_s"), outcome.drained_after_s);
-        }
-    }
-
-    fn outage_block(&self) -> Block {
-        let profile = self.profile(self.peak_hours);
-        let peak = profile.peak;
-        let mut block = Block::new("outage");
-        block.plain("parameters.outage_s", self.outage_s);
-        block.fixed("outage.events", peak * self.outage_s as f64, 0);
-
-        for (name, outage) in [("usual", None), ("outage", Some(self.outage()))] {
-            let day = self.day(&profile, peak, outage);
-            self.publish_design(&mut block, &format!("synchronous.{name}"), peak, Some(&day), Outcome::NO_QUEUE);
-        }
-        for (i, ratio) in self.outage_ratios.iter().enumerate() {
-            let capacity = peak * ratio;
-            for (name, outage) in [("usual", None), ("outage", Some(self.outage()))] {
-                let outcome = self.run(&self.day(&profile, capacity, outage), capacity, self.outage_days);
-                let label = Figure::fixed(format!("parameters.outage_ratios.{i}"), *ratio, 2);
-                block.push(label.marked(Mark::Times));
-                let row = format!("queue.{}.{name}", ratio_segment(*ratio));
-                self.publish_design(&mut block, &row, capacity, None, outcome);
-            }
-        }
-
-        block.plain("parameters.store_requests", self.store_requests);
-        block.plain("parameters.store_read", self.store_read);
-        block.fixed("store.writes", peak, 2);
-        let synchronous = ("synchronous".to_owned(), 1.0);
-        let queued = self.outage_ratios.iter().map(|ratio| (ratio_segment(*ratio), *ratio));
-        for (name, ratio) in std::iter::once(synchronous).chain(queued) {
-            let (row, capacity) = (format!("store.{name}"), peak * ratio);
-            let requests = self.store_read + capacity;
-            block.fixed(format!("{row}.capacity"), capacity, 2);
-            block.fixed(format!("{row}.requests"), requests, 2);
-            let to_baseline = Figure::fixed(format!("{row}.to_baseline"), requests / self.store_requests, 2);
-            block.push(to_baseline.marked(Mark::Times));
-            block.fixed(format!("{row}.write_read_ratio"), capacity / self.store_read, 2);
-        }
-        block
-    }
-
-    /// A design that turns events away has a day of them, one with a queue does not lose any.
-    fn publish_design(&self, block: &mut Block, row: &str, capacity: f64, refuses: Option<&[Phase]>, outcome: Outcome) {
-        block.fixed(format!("{row}.capacity"), capacity, 2);
-        block.fixed(format!("{row}.lost"), refuses.map_or(0.0, lost), 0);
-        block.fixed(format!("{row}.highest_backlog"), outcome.highest_backlog, 0);
-        block.fixed(format!("{row}.wait_hours"), outcome.highest_backlog / capacity / HOUR_S, 2);
-        block.fixed(format!("{row}.drain_hours"), outcome.drain_hours(), 2);
-    }
-}
-
-impl Outcome {
-    /// Nothing waits, so that the queue is empty in the first second of the peak.
-    const NO_QUEUE: Self = Self { highest_backlog: 0.0, delayed: 0.0, drained_after_s: Some(1) };
-
-    fn drain_hours(&self) -> Option<f64> {
-        self.drained_after_s.map(|seconds| seconds as f64 / HOUR_S)
+        self.publish()
     }
 }
 
 /// A capacity's name: its share of the peak as the tables print it.
 fn ratio_segment(ratio: f64) -> String {
     segment(format!("ratio_{}", numbers::fixed(ratio, 2)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-
-    /// The lesson's own walk: every second of every day.
-    fn second_by_second(scenario: &Scenario) -> Outcome {
-        let Scenario { day, peak_start_s, capacity, delayed_after_s, days } = scenario;
-        let mut outcome = Outcome::default();
-        let mut backlog = 0.0_f64;
-        let measured = days.warm_up * DAY_S..(days.warm_up + 1) * DAY_S;
-        for now in 0..days.run * DAY_S {
-            let phase = day.iter().find(|phase| phase.seconds.contains(&(now % DAY_S))).unwrap();
-            if measured.contains(&now) && backlog / capacity > *delayed_after_s {
-                outcome.delayed += phase.arriving;
-            }
-            backlog += phase.arriving;
-            backlog -= backlog.min(phase.capacity);
-            if measured.contains(&now) && backlog > outcome.highest_backlog {
-                outcome.highest_backlog = backlog;
-            }
-            if outcome.drained_after_s.is_none() && now > measured.start + peak_start_s && backlog < 1.0 {
-                outcome.drained_after_s = Some(now - measured.start - peak_start_s);
-            }
-        }
-        outcome
-    }
-
-    /// A day cut anywhere into up to six phases, some of them empty, some without capacity.
-    fn days() -> impl Strategy<Value = Vec<Phase>> {
-        let rate = prop_oneof![Just(0.0), 0.0..2.0, 0.0..200.0];
-        let parts = proptest::collection::vec((0..=DAY_S, rate.clone(), rate), 1..=6);
-        parts.prop_map(|mut parts| {
-            parts.sort_by_key(|(cut, ..)| *cut);
-            let cuts: Vec<u64> = parts.iter().skip(1).map(|(cut, ..)| *cut).chain([DAY_S]).collect();
-            let mut start = 0;
-            let phase = |((_, arriving, capacity), end): (&(u64, f64, f64), u64)| {
-                let seconds = std::mem::replace(&mut start, end)..end;
-                Phase { seconds, arriving: *arriving, capacity: *capacity }
-            };
-            parts.iter().zip(cuts).map(phase).collect()
-        })
-    }
-
-    fn check<S: Strategy>(settings: &S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-        let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        assert_eq!(runner.run(settings, law).map_err(|error| error.to_string()), Ok(()));
-    }
-
-    #[test]
-    fn skipping_the_seconds_of_an_empty_queue_changes_nothing() {
-        let settings = (days(), 0..DAY_S, 0.1..200.0, 0.0..20_000.0, 0..3_u64, 1..=3_u64);
-        check(&settings, |(day, peak_start_s, capacity, delayed_after_s, warm_up, more)| {
-            let days = Days { warm_up, run: warm_up + more };
-            let scenario = Scenario { day: &day, peak_start_s, capacity, delayed_after_s, days };
-            prop_assert_eq!(scenario.run(), second_by_second(&scenario));
-            Ok(())
-        });
-    }
-
-    /// Where the queue empties before the next peak: up at one rate, down at another, no second in between.
-    #[test]
-    fn a_day_agrees_with_its_closed_form_to_the_second() {
-        let settings = (0..9_u64, 3600..40_000_u64, 20.0..100.0, 0.0..1.0, 0.02..0.8, 0.0..2_000.0);
-        check(
-            &settings,
-            |(start_hour, peak_s, peak, off_share, capacity_share, delayed_after_s): (u64, u64, f64, f64, f64, f64)| {
-                let off_peak = peak * off_share * 0.5;
-                let average = (peak * peak_s as f64 + off_peak * (DAY_S - peak_s) as f64) / DAY_S as f64;
-                // At least one event a second too many, or the queue counts as empty while it fills.
-                let capacity = average + (peak - average) * capacity_share;
-                let highest = (peak - capacity) * peak_s as f64;
-                let (up, down) = (peak - capacity, capacity - off_peak);
-                let delaying = delayed_after_s * capacity;
-                let delayed = if highest > delaying {
-                    peak * (peak_s as f64 - delaying / up) + off_peak * (highest - delaying) / down
-                } else {
-                    0.0
-                };
-                let drained_after_s = peak_s as f64 + (highest - 1.0) / down;
-
-                let (from, until) = (start_hour * 3600, start_hour * 3600 + peak_s);
-                let phase = |seconds, arriving| Phase { seconds, arriving, capacity };
-                let day = [phase(0..from, off_peak), phase(from..until, peak), phase(until..DAY_S, off_peak)];
-                let days = Days { warm_up: 1, run: 3 };
-                let outcome = Scenario { day: &day, peak_start_s: from, capacity, delayed_after_s, days }.run();
-                prop_assert!((outcome.highest_backlog - highest).abs() < 1e-3, "{outcome:?}, {highest}");
-                prop_assert!((outcome.delayed - delayed).abs() <= peak + off_peak, "{outcome:?}, {delayed}");
-                let drained = outcome.drained_after_s.map_or(f64::NAN, |seconds| seconds as f64);
-                prop_assert!((drained - drained_after_s).abs() <= 1.0, "{outcome:?}, {drained_after_s}");
-                Ok(())
-            },
-        );
-    }
 }

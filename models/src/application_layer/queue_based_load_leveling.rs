@@ -4,7 +4,11 @@
 //! sends all at once what it has kept, or an extra stream joins for a while. The third day is measured, when the
 //! backlog no longer depends on the start. Left out: order, retries, and what happens to a dropped event.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+mod blocks;
+#[cfg(test)]
+mod tests;
+
+use crate::figures::Report;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -262,25 +266,6 @@ impl Outcome {
     }
 }
 
-impl Spike {
-    fn name(self) -> String {
-        match self {
-            Self::None => "no_event".to_owned(),
-            Self::Resend(resend) => format!("resend_{}", segment(resend)),
-            Self::Volume => "volume".to_owned(),
-        }
-    }
-
-    /// In peaks, while the spike lasts.
-    fn arrival_ratio(self) -> f64 {
-        match self {
-            Self::None => 1.0,
-            Self::Resend(resend) => resend,
-            Self::Volume => 2.0,
-        }
-    }
-}
-
 impl Parameters {
     fn profile(&self) -> Profile {
         let peak = self.daily_events / DAY as f64 * self.peak_factor;
@@ -343,213 +328,6 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let profile = self.profile();
-        let seconds = |window: &Range<u64>| window.end - window.start;
-        let (outage, extra_stream) = (seconds(&profile.outage), seconds(&profile.extra_stream));
-        let mut block = Block::new("spike");
-        block.fixed("peak", profile.peak, 2);
-        block.plain("outage_seconds", outage);
-        block.fixed("resent", profile.peak * outage as f64, 0);
-        block.plain("extra_stream_seconds", extra_stream);
-        block.fixed("extra_stream_rate", profile.peak, 2);
-        block.fixed("added", profile.peak * extra_stream as f64, 0);
-
-        for spike in [Spike::None, Spike::Resend(self.unbuffered_resend), Spike::Volume] {
-            if spike == Spike::Resend(self.unbuffered_resend) {
-                block.plain("parameters.unbuffered_resend", self.unbuffered_resend);
-            }
-            let design = Design { capacity: profile.peak, buffer: Buffer::None, spike };
-            profile.publish(&mut block, "unbuffered", design);
-        }
-        let expected = self.queue_rows(&mut block);
-        self.limits(&mut block, expected);
-
-        let mut report = Report::new([block]);
-        report.fact("off_peak", profile.off_peak);
-        for spike in self.limit_spikes() {
-            // At its highest the queue holds what is left after a second, and what the consumer took in it.
-            let design = self.queued(spike, Buffer::Unbounded);
-            let needed = profile.run(design).highest + design.capacity;
-            report.fact(format!("limit.{}.without_tolerance", spike.name()), needed);
-        }
-        report
-    }
-}
-
-impl Profile {
-    fn publish(&self, block: &mut Block, design_name: &str, design: Design) -> Outcome {
-        let outcome = self.run(design);
-        let row = format!("{design_name}.{}", design.spike.name());
-        let arrival = design.spike.arrival_ratio() * self.peak;
-        let hours = |seconds: f64| seconds / HOUR as f64;
-        block.fixed(format!("{row}.arrival_rate"), arrival, 0);
-        block.fixed(format!("{row}.capacity"), design.capacity, 2);
-        block.fixed(format!("{row}.dropped"), outcome.dropped, 0);
-        block.fixed(format!("{row}.backlog"), outcome.highest, 0);
-        block.fixed(format!("{row}.wait_hours"), hours(outcome.highest / design.capacity), 2);
-        block.fixed(format!("{row}.drain_hours"), outcome.drain.map(|seconds| hours(seconds as f64)), 2);
-        block.fixed(format!("{row}.leveling"), arrival / design.capacity, 2);
-        outcome
-    }
-}
-
-impl Parameters {
-    /// The highest backlog of a day without a spike, as printed.
-    fn queue_rows(&self, block: &mut Block) -> f64 {
-        let profile = self.profile();
-        let ratio = || Figure::plain("parameters.capacity_ratio", self.capacity_ratio).marked(Mark::Times);
-        let mut publish = |spike, label: Option<Figure>| {
-            block.push(ratio());
-            label.into_iter().for_each(|label| block.push(label));
-            profile.publish(block, "queue", self.queued(spike, Buffer::Unbounded))
-        };
-        let expected = publish(Spike::None, None);
-        for (i, &resend) in self.resends.iter().enumerate() {
-            publish(Spike::Resend(resend), Some(Figure::plain(format!("parameters.resends.{i}"), resend)));
-        }
-        publish(Spike::Volume, None);
-        block.push(ratio());
-        expected.highest.round()
-    }
-
-    /// The smallest limits, and what the limit that suits a day without a spike drops.
-    fn limits(&self, block: &mut Block, expected: f64) {
-        let profile = self.profile();
-        for spike in self.limit_spikes() {
-            self.label(block, spike);
-            block.fixed(format!("limit.{}.smallest", spike.name()), self.smallest_limit(spike), 0);
-        }
-        block.plain("limit.chosen", expected);
-        for spike in self.limit_spikes().into_iter().filter(|spike| *spike != Spike::None) {
-            let dropped = profile.run(self.queued(spike, Buffer::holding(expected))).dropped;
-            self.label(block, spike);
-            block.fixed(format!("limit.{}.dropped", spike.name()), dropped, 0);
-        }
-    }
-
-    fn limit_spikes(&self) -> Vec<Spike> {
-        let resends = self.limit_resends.iter().copied().map(Spike::Resend);
-        [Spike::None].into_iter().chain(resends).chain([Spike::Volume]).collect()
-    }
-
-    fn label(&self, block: &mut Block, spike: Spike) {
-        let i = self.limit_resends.iter().position(|resend| spike == Spike::Resend(*resend));
-        if let (Some(i), Spike::Resend(resend)) = (i, spike) {
-            block.plain(format!("parameters.limit_resends.{i}"), resend);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::numbers::fixed;
-    use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-
-    /// The same days second by second.
-    fn second_by_second(profile: &Profile, design: Design) -> Outcome {
-        let Design { capacity, buffer, spike } = design;
-        let (mut backlog, mut kept) = (0.0_f64, 0.0_f64);
-        let mut outcome = Outcome::default();
-        for now in 0..DAYS * DAY {
-            let second = now % DAY;
-            let mut arriving = profile.normal(second);
-            match spike {
-                Spike::Resend(_) if profile.outage.contains(&second) => {
-                    kept += arriving;
-                    arriving = 0.0;
-                }
-                Spike::Resend(resend) => {
-                    let extra = kept.min((resend - 1.0) * profile.peak);
-                    kept -= extra;
-                    arriving += extra;
-                }
-                Spike::Volume if profile.extra_stream.contains(&second) => arriving += profile.peak,
-                Spike::Volume | Spike::None => {}
-            }
-            let room = match buffer {
-                Buffer::None => capacity,
-                Buffer::Limit(limit) => limit - backlog,
-                Buffer::Unbounded => f64::INFINITY,
-            };
-            let accepted = arriving.min(room.max(0.0));
-            backlog += accepted;
-            backlog -= backlog.min(capacity);
-            if MEASURED.contains(&now) {
-                outcome.dropped += arriving - accepted;
-                outcome.highest = outcome.highest.max(backlog);
-            }
-            let peak_start = MEASURED.start + profile.peak_window.start;
-            if outcome.drain.is_none() && now > peak_start && backlog < ONE_EVENT && kept < ONE_EVENT {
-                outcome.drain = Some(now - peak_start);
-            }
-        }
-        outcome
-    }
-
-    fn runs() -> impl Strategy<Value = (Profile, Design)> {
-        let window = || (0..DAY, 0..DAY).prop_map(|(a, b)| a.min(b)..a.max(b));
-        let peak = prop_oneof![0.0..1_000.0, 0.0..2.0];
-        let rates = (peak, 0.0..100.0, prop_oneof![Just(0.0), 0.0..1.5]);
-        let spike = prop_oneof![
-            Just(Spike::None),
-            prop_oneof![Just(1.0), 1.0..20.0].prop_map(Spike::Resend),
-            Just(Spike::Volume)
-        ];
-        let buffer = prop_oneof![
-            Just(Buffer::None),
-            Just(Buffer::Unbounded),
-            (0..20, 0.5..1.0).prop_map(|(power, x)| { Buffer::Limit(x * f64::from(1 << power)) })
-        ];
-        (rates, window(), window(), window(), spike, buffer).prop_map(
-            |((peak, off_peak, ratio), peak_window, outage, extra_stream, spike, buffer)| {
-                let profile = Profile { peak, off_peak, peak_window, outage, extra_stream };
-                (profile, Design { capacity: peak * ratio, buffer, spike })
-            },
-        )
-    }
-
-    /// As the lesson prints them.
-    fn printed(outcome: Outcome, capacity: f64) -> (String, String, String, Option<u64>, bool) {
-        let Outcome { dropped, highest, drain } = outcome;
-        let wait = fixed(highest / capacity / 3600.0, 2);
-        (fixed(dropped, 0), fixed(highest, 0), wait, drain, dropped < ONE_EVENT)
-    }
-
-    /// Found by comparison with the course's program: everything was dropped.
-    #[test]
-    fn a_queue_that_holds_nothing_serves_what_the_capacity_takes_at_once() {
-        let profile = Profile { peak: 6.0, off_peak: 2.0, peak_window: 0..HOUR, outage: 0..0, extra_stream: 0..0 };
-        let design = Design { capacity: 4.0, buffer: Buffer::holding(0.0), spike: Spike::None };
-        assert_eq!(fixed(profile.run(design).dropped, 3), "7200.000");
-    }
-
-    /// The same cases in every run.
-    fn for_every<S: Strategy>(cases: u32, settings: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-        let config = Config { cases, failure_persistence: None, ..Config::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        assert_eq!(runner.run(&settings, law).map_err(|error| error.to_string()), Ok(()));
-    }
-
-    #[test]
-    fn the_seconds_below_one_event_are_those_found_one_by_one() {
-        let start = prop_oneof![Just(0.0), Just(ONE_EVENT), 0.0..3.0];
-        let change = prop_oneof![Just(0.0), Just(0.25), -1.0..1.0];
-        for_every(2_000, (start, change, 1..40_u64), |(start, change, seconds)| {
-            let ramp = Ramp { start, change };
-            let found: Vec<u64> = (1..=seconds).filter(|second| ramp.after(*second) < ONE_EVENT).collect();
-            prop_assert_eq!(ramp.below_one_event(seconds).collect::<Vec<_>>(), found);
-            Ok(())
-        });
-    }
-
-    #[test]
-    fn legs_of_one_rate_print_what_a_walk_through_every_second_does() {
-        for_every(400, runs(), |(profile, design)| {
-            let walked = second_by_second(&profile, design);
-            prop_assert_eq!(printed(profile.run(design), design.capacity), printed(walked, design.capacity));
-            Ok(())
-        });
+        self.publish()
     }
 }

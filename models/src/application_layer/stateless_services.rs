@@ -193,7 +193,7 @@ impl Lesson for Parameters {
                 d.real("imbalance", spread.imbalance, 1.0..=1e6);
             });
         });
-        d.distinct("sticky", &self.sticky.iter().map(|spread| spread.replicas).collect::<Vec<_>>());
+        d.distinct("sticky", self.sticky.iter().map(|spread| spread.replicas).collect::<Vec<_>>());
         d.real("serial_fraction", self.serial_fraction, 0.000_001..=1.0);
         d.real("store_requests", self.store_requests, 0.001..=1e9);
         d.real("write_ingress_mbit", self.write_ingress_mbit, 0.000_001..=1e9);

@@ -4,8 +4,12 @@
 //! call it and hold their slot until it answers. The breaker watches the outcomes of those calls and, while open,
 //! rejects events at once. Left out: where rejected events go, retries, and any real duration.
 
+mod blocks;
+mod invariants;
+
 use crate::arrivals::Carry;
-use crate::figures::{Block, Figure, Mark, Report};
+use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use crate::slots::SlotPool;
@@ -124,11 +128,12 @@ struct Breaker {
     state: State,
     consecutive: u64,
     window: VecDeque<bool>,
+    failures_in_window: usize,
 }
 
 impl Breaker {
     fn new(rule: Rule) -> Self {
-        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
+        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new(), failures_in_window: 0 }
     }
 
     fn start_round(&mut self, now: u64) {
@@ -165,11 +170,12 @@ impl Breaker {
             }
             Rule::Ratio(rule) => {
                 self.window.push_back(failed);
+                self.failures_in_window += usize::from(failed);
                 if self.window.len() > rule.window {
-                    self.window.pop_front();
+                    self.failures_in_window -= usize::from(self.window.pop_front() == Some(true));
                 }
-                let failures = self.window.iter().filter(|failed| **failed).count();
-                self.window.len() == rule.window && failures as f64 / rule.window as f64 >= rule.threshold
+                let share = self.failures_in_window as f64 / rule.window as f64;
+                self.window.len() == rule.window && share >= rule.threshold
             }
         }
     }
@@ -177,6 +183,7 @@ impl Breaker {
     fn forget(&mut self) {
         self.consecutive = 0;
         self.window.clear();
+        self.failures_in_window = 0;
     }
 }
 
@@ -197,7 +204,7 @@ impl Rule {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Counts {
     tracking_responses: u64,
     tracking_no_slot: u64,
@@ -217,14 +224,14 @@ struct Counts {
 }
 
 /// How things stood when the failure began.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct AtFailure {
     is_open: bool,
     calls: u64,
     event_slot_rounds: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Detection {
     /// Rounds since the failure began.
     round: u64,
@@ -250,6 +257,8 @@ impl Parameters {
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
+        // One buffer for all rounds: a long run is a million of them.
+        let mut arrivals = Vec::new();
 
         for now in 0..self.rounds {
             if let Some(breaker) = &mut breaker {
@@ -264,13 +273,14 @@ impl Parameters {
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
-            let mut arrivals = vec![Flow::Tracking; tracking];
+            arrivals.clear();
+            arrivals.resize(tracking, Flow::Tracking);
             arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
             let failing = mode != Mode::Healthy && now >= self.failure_start;
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
-            for flow in arrivals {
+            for &flow in &arrivals {
                 match flow {
                     Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
@@ -340,90 +350,11 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let chosen = Rule::Ratio(self.rule);
-        let runs =
-            Mode::ALL.map(|mode| Pair { mode, plain: self.run(mode, None), breaker: self.run(mode, Some(chosen)) });
-        let [healthy, partial, slowdown, down] = &runs;
+        self.publish()
+    }
 
-        let mut block = Block::new("run");
-        block.plain("parameters.rounds", self.rounds);
-        block.plain("seconds", self.rounds as f64 / self.rounds_per_second());
-        block.plain("parameters.failure_start", self.failure_start);
-        block.plain("parameters.slots", self.slots);
-        block.plain("parameters.rule.threshold", self.rule.threshold);
-        block.plain("parameters.rule.window", self.rule.window);
-        block.plain("parameters.rule.open_rounds", self.rule.open_rounds);
-        for run in &runs {
-            run.plain.publish(&mut block, &format!("runs.{}.none", run.mode.name()));
-            run.breaker.publish(&mut block, &format!("runs.{}.breaker", run.mode.name()));
-        }
-
-        block.plain("cost.calls", healthy.breaker.calls);
-        block.plain("cost.window", self.rule.window);
-        block.plain("cost.false_opens", healthy.breaker.opens);
-        block.plain("cost.rejected", healthy.breaker.event_rejected);
-        block.plain("cost.partial.opens", partial.breaker.opens);
-        block.plain("cost.partial.responses_none", partial.plain.event_responses);
-        block.plain("cost.partial.responses_breaker", partial.breaker.event_responses);
-        block.plain("cost.partial.lost", partial.lost_responses(&partial.breaker));
-
-        slowdown.publish_gain(&mut block, true);
-        down.publish_gain(&mut block, false);
-
-        let scale = self.failure_minutes * 60.0 * self.rounds_per_second() / (self.rounds - self.failure_start) as f64;
-        let saved = difference(slowdown.plain.calls, slowdown.breaker.calls) as f64;
-        let rescued = difference(slowdown.plain.tracking_no_slot, slowdown.breaker.tracking_no_slot) as f64;
-        block.plain("parameters.failure_minutes", self.failure_minutes);
-        block.fixed("scaled.calls_saved", saved * scale, 0);
-        block.fixed("scaled.tracking_rescued", rescued * scale, 0);
-
-        let mut report = Report::default();
-        report.fact("calls_before_failure", slowdown.plain.at_failure.calls);
-        for (row, run) in (1..).step_by(2).zip(&runs) {
-            report.fact(format!("rows.{}.none", run.mode.name()), row);
-            report.fact(format!("rows.{}.breaker", run.mode.name()), row + 1);
-            report.fact(format!("rejection_slot_rounds.{}", run.mode.name()), run.breaker.rejection_slot_rounds);
-        }
-
-        for NamedRule { name, opens_on } in &self.rules {
-            for mode in Mode::ALL {
-                let row = format!("rules.{name}.{}", mode.name());
-                let run = self.run(mode, Some(*opens_on));
-                match opens_on {
-                    Rule::Ratio(rule) => {
-                        block.fixed(format!("{row}.threshold"), rule.threshold, 2);
-                        block.plain(format!("{row}.window"), rule.window);
-                    }
-                    Rule::Consecutive(rule) => block.plain(format!("{row}.threshold"), rule.failures),
-                }
-                let detection = run.detection.as_ref();
-                block.plain(format!("{row}.detection_round"), detection.map(|d| d.round));
-                block.plain(format!("{row}.detection_slot_rounds"), detection.map(|d| d.slot_rounds));
-                block.plain(format!("{row}.opens"), run.opens);
-                let lost = match mode {
-                    Mode::Healthy => Some(difference(run.event_rejected, 0)),
-                    Mode::Partial => Some(partial.lost_responses(&run)),
-                    Mode::Slowdown | Mode::Down => None,
-                };
-                block.plain(format!("{row}.rejected_valid"), lost);
-                report.fact(format!("{row}.rejected"), run.event_rejected);
-                report.fact(format!("{row}.rejects_at_failure"), run.at_failure.is_open);
-            }
-        }
-
-        let longer = self.longer_open_rounds;
-        block.plain("parameters.longer_open_rounds", longer);
-        block.plain("sensitivity.open_rounds", self.rule.open_rounds);
-        block.plain("sensitivity.calls", slowdown.breaker.calls);
-        block.plain("sensitivity.calls_longer", self.run(Mode::Slowdown, Some(chosen.with_open_rounds(longer))).calls);
-        if let Some(NamedRule { opens_on: low @ Rule::Ratio(WindowRatio { threshold, .. }), .. }) = self.rules.last() {
-            let rejected = |rule| self.run(Mode::Healthy, Some(rule)).event_rejected;
-            block.fixed("sensitivity.threshold", *threshold, 2);
-            block.plain("sensitivity.rejected", rejected(*low));
-            block.plain("sensitivity.rejected_longer", rejected(low.with_open_rounds(longer)));
-        }
-        report.blocks.push(block);
-        report
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 
@@ -454,51 +385,4 @@ impl NamedRule {
             }),
         });
     }
-}
-
-/// The same day without and with the breaker.
-struct Pair {
-    mode: Mode,
-    plain: Counts,
-    breaker: Counts,
-}
-
-impl Pair {
-    /// Events that were answered without a breaker and are not with one.
-    fn lost_responses(&self, with_breaker: &Counts) -> i64 {
-        difference(self.plain.event_responses, with_breaker.event_responses)
-    }
-
-    fn publish_gain(&self, block: &mut Block, with_percentage: bool) {
-        let Self { mode, plain, breaker } = self;
-        let row = format!("gain.{}", mode.name());
-        block.plain(format!("{row}.tracking_no_slot_none"), plain.tracking_no_slot);
-        block.plain(format!("{row}.tracking_no_slot_breaker"), breaker.tracking_no_slot);
-        block.plain(format!("{row}.slot_rounds_none"), plain.event_slot_rounds);
-        block.plain(format!("{row}.slot_rounds_breaker"), breaker.event_slot_rounds);
-        if with_percentage {
-            let saved = difference(plain.event_slot_rounds, breaker.event_slot_rounds) as f64;
-            let percent = 100.0 * saved / plain.event_slot_rounds as f64;
-            block.push(Figure::fixed(format!("{row}.slot_rounds_saved"), percent, 2).marked(Mark::Percent));
-        }
-        block.plain(format!("{row}.calls_none"), plain.calls);
-        block.plain(format!("{row}.calls_breaker"), breaker.calls);
-    }
-}
-
-impl Counts {
-    fn publish(&self, block: &mut Block, row: &str) {
-        block.plain(format!("{row}.tracking_responses"), self.tracking_responses);
-        block.plain(format!("{row}.tracking_no_slot"), self.tracking_no_slot);
-        block.plain(format!("{row}.event_responses"), self.event_responses);
-        block.plain(format!("{row}.event_rejected"), self.event_rejected);
-        block.plain(format!("{row}.event_errors"), self.event_errors);
-        block.plain(format!("{row}.calls"), self.calls);
-        block.plain(format!("{row}.event_slot_rounds"), self.event_slot_rounds);
-    }
-}
-
-/// How many fewer; negative where there are more.
-fn difference(before: u64, after: u64) -> i64 {
-    before as i64 - after as i64
 }

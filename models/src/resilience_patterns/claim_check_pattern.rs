@@ -29,7 +29,7 @@ pub struct Parameters {
     write_entry_mbit: f64,
     daily_growth_mb: f64,
     stored_gb: f64,
-    backlog_events: u64,
+    backlog_events: f64,
     /// One of so many state events is a delivery.
     events_per_shipment: u64,
     lifetimes_days: Vec<u64>,
@@ -169,7 +169,7 @@ impl Lesson for Parameters {
         d.real("write_entry_mbit", self.write_entry_mbit, 0.0..=1e6);
         d.real("daily_growth_mb", self.daily_growth_mb, 0.0..=1e9);
         d.real("stored_gb", self.stored_gb, 0.0..=1e9);
-        d.integer("backlog_events", self.backlog_events, 0..=1_000_000_000_000);
+        d.real("backlog_events", self.backlog_events, 0.0..=1e12);
         d.integer("events_per_shipment", self.events_per_shipment, 1..=1_000);
         d.list("lifetimes_days", &self.lifetimes_days, 0..=20, |d, i, days| d.integer(i, *days, 0..=100_000));
         d.distinct("lifetimes_days", &self.lifetimes_days);
@@ -227,7 +227,7 @@ impl Parameters {
     /// The published peak, and the published backlog, of each size of message.
     fn publish_queue(&self, block: &mut Block) {
         let peak = self.peak_deliveries();
-        let backlog = self.backlog_events as f64 / self.events_per_shipment as f64;
+        let backlog = self.backlog_events / self.events_per_shipment as f64;
         block.fixed("peak_deliveries", peak, 4);
         block.plain("parameters.daily_shipments", self.daily_shipments);
         block.plain("parameters.peak_factor", self.peak_factor);
