@@ -128,12 +128,11 @@ struct Breaker {
     state: State,
     consecutive: u64,
     window: VecDeque<bool>,
-    failures_in_window: usize,
 }
 
 impl Breaker {
     fn new(rule: Rule) -> Self {
-        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new(), failures_in_window: 0 }
+        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
     }
 
     fn start_round(&mut self, now: u64) {
@@ -170,12 +169,11 @@ impl Breaker {
             }
             Rule::Ratio(rule) => {
                 self.window.push_back(failed);
-                self.failures_in_window += usize::from(failed);
                 if self.window.len() > rule.window {
-                    self.failures_in_window -= usize::from(self.window.pop_front() == Some(true));
+                    self.window.pop_front();
                 }
-                let share = self.failures_in_window as f64 / rule.window as f64;
-                self.window.len() == rule.window && share >= rule.threshold
+                let failures = self.window.iter().filter(|failed| **failed).count();
+                self.window.len() == rule.window && failures as f64 / rule.window as f64 >= rule.threshold
             }
         }
     }
@@ -183,7 +181,6 @@ impl Breaker {
     fn forget(&mut self) {
         self.consecutive = 0;
         self.window.clear();
-        self.failures_in_window = 0;
     }
 }
 
@@ -257,8 +254,6 @@ impl Parameters {
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
-        // One buffer for all rounds: a long run is a million of them.
-        let mut arrivals = Vec::new();
 
         for now in 0..self.rounds {
             if let Some(breaker) = &mut breaker {
@@ -273,14 +268,13 @@ impl Parameters {
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
-            arrivals.clear();
-            arrivals.resize(tracking, Flow::Tracking);
+            let mut arrivals = vec![Flow::Tracking; tracking];
             arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
             let failing = mode != Mode::Healthy && now >= self.failure_start;
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
-            for &flow in &arrivals {
+            for flow in arrivals {
                 match flow {
                     Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
