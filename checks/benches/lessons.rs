@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 static SUITE: LazyLock<Arc<Suite>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("spec");
-    Arc::new(Suite { spec: Spec::load(&folder).expect("the repository's spec can be read") })
+    Arc::new(Suite::new(Spec::load(&folder).expect("the repository's spec can be read")))
 });
 
 fn main() {

@@ -11,6 +11,7 @@ use models::parameters::{Problem, Range};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values that replace those of the spec, by parameter path or by assumption (`AY2.slots`).
 pub type Overrides = BTreeMap<String, Value>;
@@ -57,9 +58,16 @@ pub struct Run {
 pub struct Suite {
     /// What is claimed.
     pub spec: Spec,
+    /// Reports of lessons that others refer to, each run once: by slug, and the assumptions that were replaced.
+    referred: Mutex<BTreeMap<(String, String), Arc<Report>>>,
 }
 
 impl Suite {
+    /// A suite over a spec.
+    pub fn new(spec: Spec) -> Self {
+        Self { spec, referred: Mutex::default() }
+    }
+
     /// The lesson of a slug.
     ///
     /// # Errors
@@ -101,6 +109,9 @@ impl Suite {
     /// The first such name, with the nearest known ones.
     pub fn refuse_unknown(&self, slug: &str, overrides: &Overrides) -> Result<(), Error> {
         let lesson = self.lesson(slug)?;
+        if overrides.is_empty() {
+            return Ok(());
+        }
         let defaults = self.parameters(lesson, &Overrides::new(), &[])?;
         let used = self.used_assumptions(lesson);
         for name in overrides.keys().filter(|name| at_path(&defaults, name).is_none()) {
@@ -238,14 +249,9 @@ impl Suite {
         }
         let trail = [trail, &[name.to_owned()]].concat();
         if let Some((slug, figure)) = name.split_once(':') {
-            let inherited: Overrides = overrides
-                .iter()
-                .filter(|(name, _)| self.spec.assumptions.get(name).is_some())
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect();
-            let run = self.run_below(slug, &inherited, &trail)?;
-            return published(&run.report, figure).ok_or_else(|| {
-                let names = run.report.names().map(str::to_owned);
+            let report = self.report_referred(slug, overrides, &trail)?;
+            return published(&report, figure).ok_or_else(|| {
+                let names = report.names().map(str::to_owned);
                 Error::Call(format!("`{slug}` has no figure or fact `{figure}`{}", nearest(figure, names)))
             });
         }
@@ -265,6 +271,26 @@ impl Suite {
             (true, Some(other)) => self.resolve(other, overrides, &trail),
             (true, None) => Err(Error::Call(format!("`{base}` has no sensitivity"))),
         }
+    }
+
+    /// The report of a lesson that another refers to: of what the other overrides, assumptions hold for both.
+    ///
+    /// A lesson takes many numbers from the same other one, and is itself run many times.
+    fn report_referred(&self, slug: &str, overrides: &Overrides, trail: &[String]) -> Result<Arc<Report>, Error> {
+        let inherited: Overrides = overrides
+            .iter()
+            .filter(|(name, _)| self.spec.assumptions.get(name).is_some())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let key = (slug.to_owned(), serde_json::to_string(&inherited).unwrap_or_default());
+        let known = || self.referred.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(report) = known().get(&key) {
+            return Ok(Arc::clone(report));
+        }
+        // Not under the lock: a referred lesson may refer to others.
+        let report = Arc::new(self.run_below(slug, &inherited, trail)?.report);
+        known().insert(key, Arc::clone(&report));
+        Ok(report)
     }
 }
 

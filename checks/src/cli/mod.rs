@@ -159,7 +159,7 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
         return Err(Error::Call(message.to_owned()).into());
     }
     let folder = spec_folder(common.spec.as_deref());
-    let suite = Arc::new(Suite { spec: Spec::load(&folder).map_err(Error::from)? });
+    let suite = Arc::new(Suite::new(Spec::load(&folder).map_err(Error::from)?));
     let format = common.format;
     match command {
         Some(Command::Check(arguments)) => check::run(&suite, &arguments, format, out),

@@ -36,7 +36,7 @@ impl Copy {
     /// The first error of loading the spec and running the circuit breaker, without the folder's path.
     fn error(&self) -> String {
         let run = Spec::load(&self.0).map_err(Error::from);
-        let run = run.and_then(|spec| Suite { spec }.run("circuit-breaker", &Overrides::new()));
+        let run = run.and_then(|spec| Suite::new(spec).run("circuit-breaker", &Overrides::new()));
         let error = run.map(|_| "no error").unwrap_err().to_string();
         error.replace(&format!("{}/", self.0.display()), "")
     }
@@ -176,7 +176,7 @@ fn what_an_invariant_varies_or_sets_is_a_parameter() {
     {
         let copy = Copy::new(&format!("invariant-{i}"));
         copy.replace(BREAKER, old, new);
-        let suite = Suite { spec: Spec::load(&copy.0).unwrap() };
+        let suite = Suite::new(Spec::load(&copy.0).unwrap());
         let lesson = suite.lesson("circuit-breaker").unwrap();
         let budget = Budget { cases: 1, seed: 1 };
         let check = |stated: Vec<Stated<'_>>| stated.iter().try_for_each(|one| one.check(&suite, budget).map(|_| ()));

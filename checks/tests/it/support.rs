@@ -13,7 +13,7 @@ pub(crate) fn root(folder: &str) -> PathBuf {
 
 /// The spec of the repository.
 pub(crate) fn suite() -> Arc<Suite> {
-    Arc::new(Suite { spec: Spec::load(&root("spec")).unwrap() })
+    Arc::new(Suite::new(Spec::load(&root("spec")).unwrap()))
 }
 
 /// Every lesson, run and judged.
