@@ -10,6 +10,7 @@
 pub mod application_layer;
 pub mod arrivals;
 pub mod backlog;
+pub mod calendar;
 pub mod catalogue;
 pub mod figures;
 pub mod invariants;

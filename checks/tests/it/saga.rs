@@ -1,25 +1,16 @@
 //! The saga's state space, tied to the lessons on workflows.
 
-use crate::state_spaces::{exactly, failing, search};
+use crate::state_spaces::{at_bounds, exactly, failing, search};
 use crate::support::suite;
 use checks::explore::spaces::Space;
 use checks::explore::{Search, Verdict};
-use models::parameters::Declaration;
 use models::state_spaces::saga::{Action, Answer, Delivery, Message, Outcome, Saga, State, Step, Style, Task, Work};
 use models::state_spaces::{Kind, TransitionSystem, replay};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The spec's bounds, some of them replaced.
 fn saga(change: impl FnOnce(&mut Saga)) -> Saga {
-    let suite = suite();
-    let spec = suite.spec.state_spaces.get(Space::Saga).unwrap();
-    let mut system = serde_json::from_value(spec.parameters.clone()).unwrap();
-    change(&mut system);
-    let mut declaration = Declaration::default();
-    system.declare(&mut declaration);
-    assert_eq!(declaration.problems(), []);
-    system
+    at_bounds(Space::Saga, change)
 }
 
 /// Nothing goes wrong but a step that fails.

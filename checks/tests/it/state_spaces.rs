@@ -18,16 +18,20 @@ fn verified() -> Vec<(Space, VerifiedSpace)> {
     verified
 }
 
-/// The spec's bounds, some of them replaced.
-fn leader_election(change: impl FnOnce(&mut LeaderElection)) -> LeaderElection {
+/// A system at the spec's bounds, some of them replaced.
+pub(crate) fn at_bounds<S: TransitionSystem>(space: Space, change: impl FnOnce(&mut S)) -> S {
     let suite = suite();
-    let spec = suite.spec.state_spaces.get(Space::LeaderElection).unwrap();
+    let spec = suite.spec.state_spaces.get(space).unwrap();
     let mut system = serde_json::from_value(spec.parameters.clone()).unwrap();
     change(&mut system);
     let mut declaration = Declaration::default();
     system.declare(&mut declaration);
     assert_eq!(declaration.problems(), []);
     system
+}
+
+fn leader_election(change: impl FnOnce(&mut LeaderElection)) -> LeaderElection {
+    at_bounds(Space::LeaderElection, change)
 }
 
 pub(crate) fn search(system: &impl TransitionSystem, search: Search) -> Exploration {

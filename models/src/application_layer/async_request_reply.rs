@@ -4,6 +4,7 @@
 //! fixed interval or at one that grows. Left out: how long the job waits before it runs, what a poll itself takes, and
 //! clients that never come back.
 
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report, segment};
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -86,8 +87,6 @@ impl Polling {
 
 /// The one request that asks for the work.
 const SUBMISSION: u64 = 1;
-
-const SECONDS_A_DAY: f64 = 86_400.0;
 
 impl Parameters {
     fn poll(&self, strategy: Strategy) -> Polling {

@@ -4,6 +4,7 @@
 //! their capacity allows, by one of three policies. Jobs are divisible, so a fraction of one may be done. Left out:
 //! what a job needs beside capacity, and everything after the window.
 
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report, segment};
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -199,8 +200,6 @@ impl Parameters {
         Policy::WeightedShare([self.shares.state_event, self.shares.billing, self.shares.report])
     }
 }
-
-const SECONDS_A_DAY: f64 = 86_400.0;
 
 impl Lesson for Parameters {
     fn declare(&self, d: &mut Declaration) {

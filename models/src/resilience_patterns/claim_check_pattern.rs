@@ -5,6 +5,7 @@
 //! may crash before the message is written; the consumer may crash before it acknowledges, so that the message comes
 //! once more. Left out: the producer's own retries, reads that fail, and time, so that a lifetime never runs out.
 
+use crate::calendar::{DAYS_A_YEAR, SECONDS_A_DAY};
 use crate::figures::{Block, Figure, Mark, Report};
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Congruential, Uniform};
@@ -278,6 +279,3 @@ impl Parameters {
         block.fixed("daily.lost_attached", daily(attached.lost_events), 0);
     }
 }
-
-const SECONDS_A_DAY: f64 = 86_400.0;
-const DAYS_A_YEAR: f64 = 365.0;

@@ -4,6 +4,7 @@
 //! what is still on its way; synchronous acknowledgment loses nothing, and rejects writes while the standby is away.
 //! Left out: how replication works, and restoring from a backup.
 
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report, segment};
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -76,8 +77,6 @@ impl Interval {
         format!("{}_{}", self.unit(), segment(self.number()))
     }
 }
-
-const SECONDS_A_DAY: f64 = 86_400.0;
 
 impl Parameters {
     fn events_a_second(&self) -> f64 {

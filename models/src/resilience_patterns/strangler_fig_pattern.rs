@@ -9,6 +9,7 @@ mod blocks;
 #[cfg(test)]
 mod tests;
 
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::Report;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -289,5 +290,3 @@ impl Lesson for Parameters {
         self.publish()
     }
 }
-
-const SECONDS_A_DAY: f64 = 86_400.0;

@@ -5,6 +5,7 @@
 //! pool; with a valet key the service signs a short answer and is done. Left out: clients that retry, leaks other
 //! than by chance, and how a key is verified.
 
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report};
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -293,5 +294,3 @@ impl Parameters {
         block
     }
 }
-
-const SECONDS_A_DAY: f64 = 86_400.0;

@@ -1,9 +1,8 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
 use super::{Measurement, Ordering, Parameters, Rollback, Step};
+use crate::calendar::DAYS_A_YEAR;
 use crate::figures::{Block, Fact, Figure, Mark, Report};
-
-const DAYS_A_YEAR: f64 = 365.0;
 
 impl Parameters {
     /// The blocks in order, then the facts.

@@ -1,10 +1,9 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
 use super::{Depth, Parameters};
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report};
 use crate::schedule::Schedule;
-
-const SECONDS_A_DAY: f64 = 86_400.0;
 
 impl Parameters {
     /// The blocks in order, then the facts.
