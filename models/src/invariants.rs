@@ -2,6 +2,7 @@
 //!
 //! A lesson states its invariants beside its mechanism; what each one says stands in the lesson's spec.
 
+use approx::relative_eq;
 use std::fmt::{Debug, Display};
 
 /// Something that a lesson argues from.
@@ -34,6 +35,14 @@ impl Held {
         Self::that(found == expected, || format!("{what}: found {found:?}, expected {expected:?}"))
     }
 
+    /// Both sides are the same but for rounding: the caller says why they are computed in different orders.
+    ///
+    /// A sum of a million doubles keeps far more than nine digits; an effect that is left out moves far more than that.
+    pub fn close(what: impl Display, found: f64, expected: f64) -> Self {
+        let close = relative_eq!(found, expected, max_relative = 1e-9, epsilon = 1e-9);
+        Self::that(close, || format!("{what}: found {found:?}, expected about {expected:?}"))
+    }
+
     /// The first is not above the second.
     pub fn at_most<T: PartialOrd + Debug>(what: impl Display, found: T, bound: T) -> Self {
         Self::that(found <= bound, || format!("{what}: found {found:?}, expected at most {bound:?}"))
@@ -61,6 +70,14 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounding_is_close_and_a_lost_millionth_is_not() {
+        assert_eq!(Held::close("sum", 0.1 + 0.2, 0.3), Held::Holds);
+        assert_eq!(Held::close("sum", 3e9 + 1e-3, 3e9), Held::Holds);
+        assert!(matches!(Held::close("sum", 1.0, 1.000_001), Held::Broken(_)));
+        assert!(matches!(Held::close("sum", f64::NAN, f64::NAN), Held::Broken(_)));
+    }
 
     #[test]
     fn several_parts_are_as_good_as_their_worst_and_nothing_is_vacuous() {
