@@ -10,9 +10,9 @@ impl Carry {
     /// The whole arrivals of one more round.
     pub fn arrivals(&mut self, rate: f64) -> u64 {
         self.due += rate;
-        let whole = self.due.floor();
-        self.due -= whole;
-        whole as u64
+        let whole = self.due as u64;
+        self.due -= whole as f64;
+        whole
     }
 }
 

@@ -11,7 +11,7 @@ use models::catalogue;
 use models::figures::{Fact, Number};
 use models::numbers;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Evaluates the expressions of one lesson's claims.
 pub struct Evaluator {
@@ -151,8 +151,11 @@ struct Reruns {
     suite: Arc<Suite>,
     slug: String,
     overrides: Overrides,
-    done: Arc<Mutex<BTreeMap<String, Value>>>,
+    done: Arc<Mutex<BTreeMap<String, Rerun>>>,
 }
+
+/// Filled by the first claim that asks for it; another one that asks meanwhile waits.
+type Rerun = Arc<OnceLock<Result<Value, String>>>;
 
 impl Reruns {
     /// This lesson with changes to what the run overrides already.
@@ -164,14 +167,14 @@ impl Reruns {
 
     fn run(&self, slug: &str, set: &Overrides) -> Result<Value, minijinja::Error> {
         let key = format!("{slug} {}", serde_json::to_string(set).unwrap_or_default());
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = done.get(&key) {
-            return Ok(known.clone());
-        }
-        let run = self.suite.refuse_unknown(slug, set).and_then(|()| self.suite.run(slug, set)).map_err(invalid)?;
-        let scope = scope(&self.suite, &run).map_err(|name| invalid(format!("the name `{name}` is taken twice")))?;
-        done.insert(key, scope.clone());
-        Ok(scope)
+        let rerun = Arc::clone(self.done.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+        // Not under the lock: claims are judged in parallel, and each rerun takes as long as a lesson does.
+        let known = rerun.get_or_init(|| {
+            let run = self.suite.refuse_unknown(slug, set).and_then(|()| self.suite.run(slug, set));
+            let run = run.map_err(|error| error.to_string())?;
+            scope(&self.suite, &run).map_err(|name| format!("the name `{name}` is taken twice"))
+        });
+        known.clone().map_err(invalid)
     }
 }
 

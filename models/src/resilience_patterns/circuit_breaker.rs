@@ -254,6 +254,7 @@ impl Parameters {
         let mut breaker = rule.map(Breaker::new);
         let mut counts = Counts::default();
         let (mut tracking, mut events) = (Carry::default(), Carry::default());
+        let mut arrivals = Vec::new();
 
         for now in 0..self.rounds {
             if let Some(breaker) = &mut breaker {
@@ -268,13 +269,14 @@ impl Parameters {
             }
             let tracking = tracking.arrivals(self.tracking_rate / self.rounds_per_second()) as usize;
             let events = events.arrivals(self.event_rate / self.rounds_per_second()) as usize;
-            let mut arrivals = vec![Flow::Tracking; tracking];
+            arrivals.clear();
+            arrivals.resize(tracking, Flow::Tracking);
             arrivals.resize(tracking + events, Flow::Event);
             random.shuffle(&mut arrivals);
 
             let failing = mode != Mode::Healthy && now >= self.failure_start;
             let dependency = self.modes.of(if failing { mode } else { Mode::Healthy });
-            for flow in arrivals {
+            for flow in &arrivals {
                 match flow {
                     Flow::Tracking if pool.acquire(now, self.tracking_hold) => counts.tracking_responses += 1,
                     Flow::Tracking => counts.tracking_no_slot += 1,
