@@ -5,8 +5,10 @@
 //! rejects events at once. Left out: where rejected events go, retries, and any real duration.
 
 mod blocks;
+mod breaker;
 mod invariants;
 
+use self::breaker::{Breaker, Rule, WindowRatio};
 use crate::arrivals::Carry;
 use crate::figures::Report;
 use crate::invariants::Invariant;
@@ -14,7 +16,6 @@ use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use crate::slots::SlotPool;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// What the lesson's program holds in constants. Durations are in rounds, rates in requests per second.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,30 +54,6 @@ struct Behaviour {
     failed_hold: u64,
 }
 
-/// Opens once a share of the last calls failed.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WindowRatio {
-    window: usize,
-    threshold: f64,
-    open_rounds: u64,
-}
-
-/// Opens once so many calls in a row failed.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ConsecutiveFailures {
-    failures: u64,
-    open_rounds: u64,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Rule {
-    Ratio(WindowRatio),
-    Consecutive(ConsecutiveFailures),
-}
-
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NamedRule {
@@ -112,90 +89,6 @@ impl Modes {
             Mode::Partial => &self.partial,
             Mode::Slowdown => &self.slowdown,
             Mode::Down => &self.down,
-        }
-    }
-}
-
-/// Closed lets calls through, open rejects them, half-open lets one through and decides by its outcome.
-enum State {
-    Closed,
-    Open { until: u64 },
-    HalfOpen,
-}
-
-struct Breaker {
-    rule: Rule,
-    state: State,
-    consecutive: u64,
-    window: VecDeque<bool>,
-}
-
-impl Breaker {
-    fn new(rule: Rule) -> Self {
-        Self { rule, state: State::Closed, consecutive: 0, window: VecDeque::new() }
-    }
-
-    fn start_round(&mut self, now: u64) {
-        if matches!(self.state, State::Open { until } if now >= until) {
-            self.state = State::HalfOpen;
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        matches!(self.state, State::Open { .. })
-    }
-
-    /// Takes the outcome of one call; true if it opens the breaker.
-    fn observe(&mut self, now: u64, failed: bool) -> bool {
-        let opens = match self.state {
-            State::HalfOpen => failed,
-            _ => self.reaches_threshold(failed),
-        };
-        if opens {
-            self.forget();
-            self.state = State::Open { until: now + self.rule.open_rounds() };
-        } else if matches!(self.state, State::HalfOpen) {
-            self.forget();
-            self.state = State::Closed;
-        }
-        opens
-    }
-
-    fn reaches_threshold(&mut self, failed: bool) -> bool {
-        match self.rule {
-            Rule::Consecutive(rule) => {
-                self.consecutive = if failed { self.consecutive + 1 } else { 0 };
-                self.consecutive >= rule.failures
-            }
-            Rule::Ratio(rule) => {
-                self.window.push_back(failed);
-                if self.window.len() > rule.window {
-                    self.window.pop_front();
-                }
-                let failures = self.window.iter().filter(|failed| **failed).count();
-                self.window.len() == rule.window && failures as f64 / rule.window as f64 >= rule.threshold
-            }
-        }
-    }
-
-    fn forget(&mut self) {
-        self.consecutive = 0;
-        self.window.clear();
-    }
-}
-
-impl Rule {
-    fn open_rounds(self) -> u64 {
-        match self {
-            Self::Ratio(rule) => rule.open_rounds,
-            Self::Consecutive(rule) => rule.open_rounds,
-        }
-    }
-
-    fn with_open_rounds(self, open_rounds: u64) -> Self {
-        match self {
-            Self::Ratio(rule) => Self::Ratio(WindowRatio { open_rounds, ..rule }),
-            Self::Consecutive(rule) => Self::Consecutive(ConsecutiveFailures { open_rounds, ..rule }),
         }
     }
 }
@@ -362,23 +255,9 @@ impl Behaviour {
     }
 }
 
-impl WindowRatio {
-    fn declare(&self, d: &mut Declaration) {
-        d.integer("window", self.window, 1..=10_000);
-        d.real("threshold", self.threshold, 0.0..=1.0);
-        d.integer("open_rounds", self.open_rounds, 1..=1_000_000);
-    }
-}
-
 impl NamedRule {
     fn declare(&self, d: &mut Declaration) {
         d.text("name", &self.name);
-        d.group("opens_on", |d| match &self.opens_on {
-            Rule::Ratio(rule) => d.group("ratio", |d| rule.declare(d)),
-            Rule::Consecutive(rule) => d.group("consecutive", |d| {
-                d.integer("failures", rule.failures, 1..=10_000);
-                d.integer("open_rounds", rule.open_rounds, 1..=1_000_000);
-            }),
-        });
+        d.group("opens_on", |d| self.opens_on.declare(d));
     }
 }

@@ -1,6 +1,7 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
-use super::{Counts, Mode, NamedRule, Parameters, Rule, WindowRatio};
+use super::breaker::{Rule, WindowRatio};
+use super::{Counts, Mode, NamedRule, Parameters};
 use crate::figures::{Block, Figure, Mark, Report};
 
 impl Parameters {

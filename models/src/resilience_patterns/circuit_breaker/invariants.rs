@@ -1,6 +1,7 @@
 //! What the circuit breaker's argument rests on, at any parameters.
 
-use super::{Counts, Mode, Modes, Parameters, Rule, WindowRatio};
+use super::breaker::{Rule, WindowRatio};
+use super::{Counts, Mode, Modes, Parameters};
 use crate::arrivals::Carry;
 use crate::invariants::{Held, Invariant};
 
