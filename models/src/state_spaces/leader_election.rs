@@ -5,8 +5,11 @@
 //! Left out: clocks that disagree, starts that get lost, and failures of the record and the store themselves.
 
 mod properties;
+mod state;
 mod words;
 
+use self::state::{Answer, Batch, Contact, Leadership, Node, NodeState, Record, Store, Token};
+pub use self::state::{Start, State};
 use super::{Fact, Property, TransitionSystem};
 use crate::parameters::Declaration;
 use serde::{Deserialize, Serialize};
@@ -51,85 +54,6 @@ pub enum Fencing {
     Record,
 }
 
-type Node = usize;
-type Token = u8;
-/// A trigger by its place in the list.
-type Batch = usize;
-
-/// Everything that decides what can happen next; the last two fields only remember, for the properties.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
-    now: u8,
-    record: Record,
-    nodes: Vec<NodeState>,
-    /// Starts that have not reached the store yet, sorted.
-    on_the_way: Vec<Start>,
-    store: Store,
-    outages_left: u8,
-    takeovers: u8,
-    old_token_accepted: bool,
-}
-
-/// The shared durable record.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Record {
-    holder: Node,
-    expires: u8,
-    token: Token,
-    /// Which batches are recorded as due.
-    due: Vec<bool>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-struct NodeState {
-    contact: Contact,
-    /// Its leadership, as far as it knows.
-    leads: Option<Leadership>,
-    /// The token of an expired lease that it has read, and not acted on yet.
-    read: Option<Token>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Leadership {
-    token: Token,
-    /// Ticks in contact with the record since it last checked in.
-    unchecked: u8,
-    /// Ticks that it has gone on believing since another node took over.
-    replaced: u8,
-    /// Which batches it has told the store to start.
-    sent: Vec<bool>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-enum Contact {
-    #[default]
-    Full,
-    /// Does nothing, for so many ticks by now.
-    Paused(u8),
-    /// Acts, but the record is out of reach, for so many ticks by now.
-    NoRecord(u8),
-}
-
-/// A start on its way to the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Start {
-    /// The batch, by its place in the list of triggers.
-    pub batch: Batch,
-    /// The leadership under which it was sent.
-    pub token: Token,
-    /// The store has asked the record, which had no newer token then.
-    pub passed: bool,
-}
-
-/// Where a start takes effect.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Store {
-    /// The newest token that it has seen.
-    newest: Token,
-    /// How often each batch was started.
-    starts: Vec<u8>,
-}
-
 /// One thing that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
@@ -155,14 +79,6 @@ pub enum Action {
     Arrive(Start),
     /// A leader that knows of the start takes the batch off the record.
     Settle(Node, Batch),
-}
-
-/// What the store makes of a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Started,
-    OldToken,
-    StartedBefore,
 }
 
 impl LeaderElection {
@@ -264,51 +180,6 @@ impl LeaderElection {
     /// while the other had to wait for the lease only.
     pub fn longest_window(&self) -> u8 {
         (self.outages * self.outage + self.renewal).saturating_sub(self.lease)
-    }
-}
-
-impl Record {
-    fn has_expired(&self, now: u8) -> bool {
-        now >= self.expires
-    }
-}
-
-impl NodeState {
-    fn is_paused(&self) -> bool {
-        matches!(self.contact, Contact::Paused(_))
-    }
-}
-
-impl Leadership {
-    fn new(token: Token, batches: usize) -> Self {
-        Self { token, unchecked: 0, replaced: 0, sent: vec![false; batches] }
-    }
-}
-
-impl State {
-    /// The tokens of all nodes that believe that they lead and are not paused.
-    pub fn active_leaders(&self) -> Vec<u8> {
-        self.nodes.iter().filter(|node| !node.is_paused()).filter_map(|n| Some(n.leads.as_ref()?.token)).collect()
-    }
-
-    /// How often the store has started each batch.
-    pub fn starts(&self) -> &[u8] {
-        &self.store.starts
-    }
-
-    fn leaders(&self) -> impl Iterator<Item = &Leadership> {
-        self.nodes.iter().filter_map(|node| node.leads.as_ref())
-    }
-
-    /// Whether the leader's start was answered, and the batch has started.
-    fn has_answered(&self, batch: Batch, leader: &Leadership) -> bool {
-        let travels = self.on_the_way.iter().any(|start| (start.batch, start.token) == (batch, leader.token));
-        leader.sent[batch] && !travels && self.store.starts[batch] > 0
-    }
-
-    fn travels(&mut self, start: Start) {
-        self.on_the_way.push(start);
-        self.on_the_way.sort_unstable();
     }
 }
 
