@@ -179,6 +179,19 @@ fn steps(trace: &Trace) -> Vec<StepJson> {
     trace.rows.iter().map(step).collect()
 }
 
+/// A value the way `--set` takes it.
+fn flow(value: &Value) -> String {
+    let joined = |items: Vec<String>| items.join(", ");
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", joined(items.iter().map(flow).collect())),
+        Value::Object(map) => {
+            format!("{{ {} }}", joined(map.iter().map(|(name, value)| format!("{name}: {}", flow(value))).collect()))
+        }
+        plain => plain.to_string(),
+    }
+}
+
 fn write_human(
     out: &mut impl Write,
     space: Space,
@@ -188,11 +201,16 @@ fn write_human(
     let Exploration { bounds, complete, distinct_states, depth, properties, .. } = exploration;
     let without = if without.is_empty() { String::new() } else { format!(" without {}", without.join(" and ")) };
     writeln!(out, "{}{without}", space.name())?;
-    let bounds = bounds.as_object().into_iter().flatten().map(|(name, value)| match value {
-        Value::String(text) => format!("{name} {text}"),
-        value => format!("{name} {value}"),
-    });
-    writeln!(out, "  bounds: {}", bounds.collect::<Vec<_>>().join(", "))?;
+    let bounds = bounds.as_object().into_iter().flatten();
+    let (groups, plain): (Vec<_>, Vec<_>) = bounds.partition(|(_, value)| value.get(0).is_some_and(Value::is_object));
+    let plain = plain.into_iter().map(|(name, value)| format!("{name} {}", flow(value)));
+    writeln!(out, "  bounds: {}", plain.collect::<Vec<_>>().join(", "))?;
+    for (name, elements) in groups {
+        writeln!(out, "  {name}:")?;
+        for element in elements.as_array().into_iter().flatten() {
+            writeln!(out, "    {}", flow(element))?;
+        }
+    }
     let complete = if *complete { "complete: every reachable state was looked at" } else { "bounded, not complete" };
     writeln!(out, "  {distinct_states} distinct states, {depth} actions deep; {complete}\n")?;
     for property in properties {
