@@ -175,7 +175,7 @@ impl InvariantJson {
 
 impl From<&SeedSpec> for SeedsJson {
     fn from(spec: &SeedSpec) -> Self {
-        let SeedSpec { says, holds, value, class } = spec;
+        let SeedSpec { says, holds, value, class, .. } = spec;
         Self { says: says.clone(), holds: holds.as_slice().to_vec(), value: value.clone(), class: *class }
     }
 }
@@ -207,6 +207,7 @@ impl ClaimJson {
         let (verdict, reason) = match &claim.verdict {
             verdict::Verdict::Holds => ("holds", None),
             verdict::Verdict::Refuted(reason) => ("refuted", Some(reason.clone())),
+            verdict::Verdict::Fragile(reason) => ("fragile", Some(reason.clone())),
             verdict::Verdict::NotChecked(reason) => ("not checked", Some(reason.clone())),
             verdict::Verdict::HoldsUnexpectedly => ("holds, but is recorded as refuted", None),
             verdict::Verdict::Fails => ("does not hold", None),

@@ -189,7 +189,7 @@ impl LessonJson {
             self.claims = Claims {
                 holds: verified.count(|verdict| *verdict == Verdict::Holds),
                 refuted: verified.count(|verdict| matches!(verdict, Verdict::Refuted(_))),
-                fragile: 0,
+                fragile: verified.count(|verdict| matches!(verdict, Verdict::Fragile(_))),
                 not_checked: verified.count(|verdict| matches!(verdict, Verdict::NotChecked(_))),
                 fails: verified.count(|verdict| !verdict.is_as_recorded()),
             };
@@ -260,6 +260,7 @@ impl Totals {
         self.figures += lesson.figures;
         self.claims.holds += lesson.claims.holds;
         self.claims.refuted += lesson.claims.refuted;
+        self.claims.fragile += lesson.claims.fragile;
         self.claims.not_checked += lesson.claims.not_checked;
         self.claims.fails += lesson.claims.fails;
         self.invariants.add(&lesson.invariants);
@@ -343,11 +344,11 @@ fn write_human(
 
 impl std::fmt::Display for Claims {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { holds, refuted, not_checked, fails, .. } = self;
-        if holds + refuted + not_checked + fails == 0 {
+        let Self { holds, refuted, fragile, not_checked, fails } = self;
+        if holds + refuted + fragile + not_checked + fails == 0 {
             return f.write_str("no claims");
         }
-        write!(f, "claims: {holds} hold, {refuted} refuted, {not_checked} not checked")?;
+        write!(f, "claims: {holds} hold, {refuted} refuted, {fragile} fragile, {not_checked} not checked")?;
         if *fails > 0 { write!(f, ", {fails} not as recorded") } else { Ok(()) }
     }
 }

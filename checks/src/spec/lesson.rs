@@ -68,6 +68,8 @@ pub struct ClaimSpec {
     pub refuted: Option<String>,
     /// Not checkable with the model, and why.
     pub not_checked: Option<String>,
+    /// True of the published seed: the `id` of the fragile statement over seeds that says of how many others.
+    pub fragile: Option<String>,
 }
 
 /// An invariant as it stands in the file; its code is found by its `id`.
@@ -102,6 +104,8 @@ pub struct RefutedSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeedSpec {
+    /// Names it for the claims that depend on it.
+    pub id: Option<String>,
     /// The statement in our own words.
     pub says: String,
     /// What must be true of a seed's run: one expression or several.
@@ -174,7 +178,7 @@ impl LessonSpec {
     ///
     /// # Errors
     /// See [`YamlFile::read`]; another lesson's slug; a parameter without unit and origin; an invariant without code,
-    /// or code whose statement is missing.
+    /// or code whose statement is missing; a fragile claim without its statement over seeds.
     pub fn load(path: &Path, entry: &'static Entry) -> Result<Self, YamlError> {
         Self::read(YamlFile::open(path)?, entry)
     }
@@ -193,6 +197,16 @@ impl LessonSpec {
         match_code(&file, entry, &invariants)?;
         if let Some(i) = over_seeds.iter().position(|statement| statement.holds.as_slice().is_empty()) {
             return Err(file.at(&format!("over_seeds.{i}.holds"), "expected an expression, or a list of them"));
+        }
+        for (i, claim) in claims.iter().enumerate() {
+            let Some(id) = &claim.fragile else { continue };
+            let mut named = over_seeds.iter().filter(|statement| statement.id.as_ref() == Some(id));
+            let is_fragile = named.next().is_some_and(|statement| statement.class == SeedClass::Fragile);
+            if !is_fragile || named.next().is_some() {
+                let message =
+                    format!("found `{id}`, expected the `id` of one statement in `over_seeds` of class fragile");
+                return Err(file.at(&format!("claims.{i}.fragile"), message));
+            }
         }
         Ok(Self { entry, file, parameters: flat, claims, invariants, over_seeds })
     }

@@ -107,6 +107,13 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
         (BREAKER, "id: unopened-costs", "id: unopened-cost", "unopened-cost", "did you mean `unopened-costs-nothing`"),
         (BREAKER, "id: unopened-costs-nothing", "id: no-failure-no-opening", "", "is stated twice"),
         (BREAKER, "  - id: every-arrival-ends-once\n    says: >-", "  - says: >-", "", "missing field `id`"),
+        (
+            BREAKER,
+            "fragile: longer-",
+            "fragile: shorter-",
+            "shorter-",
+            "expected the `id` of one statement in `over_seeds`",
+        ),
         (BREAKER, "class: robust", "class: certain", "certain\n", "unknown variant `certain`"),
         (ASSUMPTIONS, "class: assumption", "class: guess", "guess", "unknown variant `guess`"),
         (
