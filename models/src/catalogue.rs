@@ -3,7 +3,7 @@
 use crate::application_layer as al;
 use crate::figures::Report;
 use crate::invariants::Held;
-use crate::parameters::{Declaration, Declared, Lesson, Problem};
+use crate::parameters::{self, Declaration, Declared, Lesson, Problem};
 use crate::resilience_patterns as rp;
 use serde_json::Value;
 
@@ -140,11 +140,8 @@ impl Prepared {
     }
 }
 
-fn prepare<L: Lesson>(parameters: &Value) -> Result<Prepared, Problem> {
-    let lesson: L = serde_path_to_error::deserialize(parameters).map_err(|error| {
-        let path = error.path().to_string().replace('[', ".").replace(']', "");
-        Problem { path, message: error.into_inner().to_string() }
-    })?;
+fn prepare<L: Lesson>(data: &Value) -> Result<Prepared, Problem> {
+    let lesson: L = parameters::read(data)?;
     let declaration = Declaration::of(&lesson);
     Ok(Prepared { declaration, lesson: Box::new(lesson) })
 }

@@ -6,6 +6,7 @@
 use crate::figures::Report;
 use crate::invariants::Invariant;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -193,4 +194,35 @@ impl Declaration {
         }
         self.declared.push(Declared { path, range });
     }
+}
+
+/// Reads plain data as a type.
+///
+/// # Errors
+/// A value that is missing, unknown or of another type, at its path.
+pub fn read<T: DeserializeOwned>(data: &Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(data).map_err(|error| {
+        let path = error.path().to_string().replace('[', ".").replace(']', "");
+        Problem { path, message: in_words(&error.into_inner().to_string()) }
+    })
+}
+
+/// serde names Rust's types; whoever writes a spec or a `--set` knows numbers, lists and groups.
+fn in_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a string" => "a text",
+        "a boolean" => "true or false",
+        "a map" => "a group",
+        other if other.starts_with("struct ") => "a group",
+        other => other,
+    };
+    let kind = ["invalid type: ", "invalid value: "].into_iter().find_map(|kind| found.strip_prefix(kind));
+    let list = || found.strip_prefix("invalid length ").map(|length| format!("a list of {length}"));
+    let found = kind.map(str::to_owned).or_else(list);
+    found.map_or_else(|| message.to_owned(), |found| format!("found {found}, expected {expected}"))
 }

@@ -72,7 +72,7 @@ pub(super) fn run(
     format: Format,
     out: &mut impl Write,
 ) -> Result<Outcome, Failure> {
-    let verified = verify_all(suite)?;
+    let verified = verify_all(suite, &suite.spec.lessons.iter().collect::<Vec<_>>())?;
     let mut report = CheckJson { documents: Vec::new(), totals: Totals::default() };
     let mut unusable = false;
     for path in &arguments.files {

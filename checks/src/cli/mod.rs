@@ -13,6 +13,7 @@ mod verify;
 
 use crate::invariants::{self, Budget, Checked, Stated};
 use crate::spec::Spec;
+use crate::spec::lesson::LessonSpec;
 use crate::suite::{Error, Suite};
 use crate::verified::Verified;
 use anstyle::{AnsiColor, Style};
@@ -155,7 +156,8 @@ impl<W: Write> Write for Reader<W> {
 fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
     let Cli { command, verify, common } = cli;
     if command.is_some() && verify.is_given() {
-        let message = "--only, --cases and --seed belong to the verification of everything, without a subcommand";
+        let message =
+            "--only, --lesson, --cases and --seed belong to the verification of everything, without a subcommand";
         return Err(Error::Call(message.to_owned()).into());
     }
     let folder = spec_folder(common.spec.as_deref());
@@ -173,9 +175,8 @@ fn dispatch(cli: Cli, out: &mut impl Write) -> Result<Outcome, Failure> {
     }
 }
 
-/// Runs and judges every lesson of the spec, in parallel; the result is in course order all the same.
-fn verify_all(suite: &Arc<Suite>) -> Result<Vec<Verified<'_>>, Failure> {
-    let lessons = &suite.spec.lessons;
+/// Runs and judges lessons, in parallel; the result is in their order all the same.
+fn verify_all<'a>(suite: &'a Arc<Suite>, lessons: &[&'a LessonSpec]) -> Result<Vec<Verified<'a>>, Failure> {
     let bar = ProgressBar::new(lessons.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} lessons {msg}") {
         bar.set_style(style);
@@ -190,9 +191,9 @@ fn verify_all(suite: &Arc<Suite>) -> Result<Vec<Verified<'_>>, Failure> {
     Ok(verified.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// Checks every invariant of the spec, in parallel; lessons and invariants come in order all the same.
-fn check_invariants(suite: &Suite, budget: Budget) -> Result<Vec<Vec<Checked>>, Failure> {
-    let lessons = suite.spec.lessons.iter().map(|lesson| invariants::stated(suite, lesson));
+/// Checks every invariant of lessons, in parallel; lessons and invariants come in order all the same.
+fn check_invariants(suite: &Suite, lessons: &[&LessonSpec], budget: Budget) -> Result<Vec<Vec<Checked>>, Failure> {
+    let lessons = lessons.iter().map(|lesson| invariants::stated(suite, lesson));
     let lessons = lessons.collect::<Result<Vec<_>, _>>()?;
     let bar = ProgressBar::new(lessons.iter().map(Vec::len).sum::<usize>() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} invariants") {

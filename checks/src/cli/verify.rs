@@ -1,10 +1,11 @@
-//! `coursecheck` without a subcommand: verifies everything in the spec.
+//! `coursecheck` without a subcommand: verifies everything in the spec, or the part asked for.
 
 use super::explore::SpaceJson;
 use super::{Failure, Format, Outcome, check_invariants, verify_all, write_json};
 use crate::claims::verdict::Verdict;
 use crate::explore::spaces::{Space, VerifiedSpace};
 use crate::invariants::{Budget, Checked};
+use crate::spec::lesson::LessonSpec;
 use crate::spec::state_spaces::SpaceFinding;
 use crate::suite::{Error, Suite};
 use crate::verified::Verified;
@@ -19,6 +20,9 @@ pub(super) struct Arguments {
     /// Verifies these only.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
     only: Vec<Part>,
+    /// Verifies these lessons only, and no state space.
+    #[arg(long, value_delimiter = ',', value_name = "LESSONS")]
+    lesson: Vec<String>,
     /// Cases of each invariant that must count [default: 50].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     cases: Option<u32>,
@@ -39,11 +43,22 @@ enum Part {
 impl Arguments {
     /// Anything is asked for.
     pub(super) fn is_given(&self) -> bool {
-        !self.only.is_empty() || self.cases.is_some() || self.seed.is_some()
+        !self.only.is_empty() || !self.lesson.is_empty() || self.cases.is_some() || self.seed.is_some()
     }
 
     fn has(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        match self.only.as_slice() {
+            [] => part != Part::StateSpaces || self.lesson.is_empty(),
+            only => only.contains(&part),
+        }
+    }
+
+    fn lessons<'a>(&self, suite: &'a Suite) -> Result<Vec<&'a LessonSpec>, Error> {
+        if let Some(unknown) = self.lesson.iter().find_map(|slug| suite.lesson(slug).err()) {
+            return Err(unknown);
+        }
+        let asked = |lesson: &&LessonSpec| self.lesson.is_empty() || self.lesson.iter().any(|l| l == lesson.entry.slug);
+        Ok(suite.spec.lessons.iter().filter(asked).collect())
     }
 
     fn budget(&self) -> Budget {
@@ -131,20 +146,20 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> Result<Outcome, Failure> {
     let budget = arguments.budget();
-    let mut lessons: Vec<LessonJson> =
-        suite.spec.lessons.iter().map(|lesson| LessonJson::new(lesson.entry.slug)).collect();
+    let asked = arguments.lessons(suite)?;
+    let mut lessons: Vec<LessonJson> = asked.iter().map(|lesson| LessonJson::new(lesson.entry.slug)).collect();
     if arguments.has(Part::Blocks) || arguments.has(Part::Claims) {
-        for (lesson, verified) in lessons.iter_mut().zip(verify_all(suite)?) {
+        for (lesson, verified) in lessons.iter_mut().zip(verify_all(suite, &asked)?) {
             lesson.add_blocks_and_claims(&verified, arguments, snapshots);
         }
     }
     if arguments.has(Part::Invariants) {
-        for (lesson, checked) in lessons.iter_mut().zip(check_invariants(suite, budget)?) {
+        for (lesson, checked) in lessons.iter_mut().zip(check_invariants(suite, &asked, budget)?) {
             lesson.add_invariants(checked);
         }
     }
     let mut totals =
-        Totals { lessons: lessons.len(), not_modelled: ENTRIES.len() - lessons.len(), ..Totals::default() };
+        Totals { lessons: lessons.len(), not_modelled: ENTRIES.len() - suite.spec.lessons.len(), ..Totals::default() };
     for lesson in &lessons {
         totals.add(lesson);
     }

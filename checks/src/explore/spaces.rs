@@ -4,7 +4,7 @@ use super::{Exploration, Limits, Refused, Search, Verdict, explore, serve};
 use crate::nearest::nearest;
 use crate::spec::state_spaces::{Expected, SpaceSpec};
 use crate::suite::replace_at;
-use models::parameters::Declaration;
+use models::parameters::{self, Declaration};
 use models::state_spaces::{TransitionSystem, leader_election::LeaderElection, saga::Saga};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -148,9 +148,9 @@ impl<S: TransitionSystem> System for S {
     }
 }
 
-fn prepare<S: TransitionSystem>(parameters: &Value, without: &[String]) -> Result<Box<dyn System>, String> {
-    let mut system: S = serde_path_to_error::deserialize(parameters)
-        .map_err(|error| format!("{}: {}", error.path(), error.inner()).trim_start_matches(".: ").to_owned())?;
+fn prepare<S: TransitionSystem>(data: &Value, without: &[String]) -> Result<Box<dyn System>, String> {
+    let mut system: S = parameters::read(data)
+        .map_err(|problem| format!("{}: {}", problem.path, problem.message).trim_start_matches(".: ").to_owned())?;
     let mut declaration = Declaration::default();
     system.declare(&mut declaration);
     if let Some(problem) = declaration.problems().first() {

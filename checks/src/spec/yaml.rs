@@ -4,6 +4,7 @@
 //! two steps: into plain data, refusing duplicate keys and non-finite numbers, and then into its types. Where the
 //! second step finds something wrong at a path, the text is walked once more to that path for its line and column.
 
+use models::parameters::{self, Problem};
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -77,9 +78,7 @@ impl YamlFile {
     /// As [`Self::data`], and whatever the type refuses: an unknown key, a missing one, another type of value.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, YamlError> {
         let data = self.data()?;
-        serde_path_to_error::deserialize(&data).map_err(|error| {
-            let path = error.path().to_string().replace('[', ".").replace(']', "");
-            let message = error.into_inner().to_string();
+        parameters::read(&data).map_err(|Problem { path, message }| {
             // What is wrong with an unknown key is the key, not its value.
             let key = message.starts_with("unknown field").then(|| self.locate_key(&path)).flatten();
             key.map_or_else(|| self.at(&path, message.clone()), |place| self.error(place, message.clone()))

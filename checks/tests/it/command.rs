@@ -53,17 +53,21 @@ fn an_unusable_call_says_why_and_exits_with_2() {
         (explore(&["leader-election", "--set", "nodez=2"]), "did you mean `nodes`"),
         (explore(&["leader-election", "--set", "nodes"]), "expected NAME=VALUE"),
         (explore(&["leader-election", "--set", "nodes=9"]), "nodes: found 9, expected a whole number from 2 to 5"),
-        (explore(&["leader-election", "--set", "nodes=-1"]), "nodes: invalid value"),
+        (
+            explore(&["leader-election", "--set", "nodes=-1"]),
+            "nodes: found integer `-1`, expected a whole number from 0",
+        ),
         (explore(&["leader-election", "--set", "fencing=maybe"]), "fencing: unknown variant `maybe`"),
         (explore(&["leader-election", "--set", "horizon=2", "--set", "triggers=[1]"]), "horizon: expected at least"),
         (explore(&["leader-election", "--without", "fence"]), "did you mean `fencing`"),
         (explore(&["leader-election", "--without", "keys", "--without", "keys"]), "no mechanism `keys`"),
         (explore(&["leader-election", "--serve", "nowhere"]), "--serve nowhere: "),
-        (explore(&["saga", "--set", "styles=[both]"]), "styles[0]: unknown variant `both`"),
+        (explore(&["saga", "--set", "styles=[both]"]), "styles.0: unknown variant `both`"),
         (explore(&["saga", "--set", "missing_subscriptions=[start-billing]"]), "expected `start-` or `cancel-`"),
         (explore(&["saga", "--without", "cancel-invoice"]), "did you mean `cancel-invoice-line`"),
         (vec!["prove"], "unrecognized subcommand"),
         (vec!["check"], "required"),
+        (vec!["--lesson", "circuit-braker"], "did you mean `circuit-breaker`"),
         (vec!["--cases", "0"], "0 is not in 1.."),
         (vec!["--cases", "5", "lessons"], "belong to the verification of everything"),
         (vec!["--only", "tables"], "possible values: blocks, claims, invariants, state-spaces"),
@@ -134,6 +138,10 @@ fn only_verifies_what_is_asked_for() {
     };
     assert_eq!(counts("blocks"), [true, false, false]);
     assert_eq!(counts("claims,invariants"), [false, true, true]);
+
+    let breaker = json(&["--lesson", "circuit-breaker", "--cases", "3"]);
+    let slugs: Vec<&Value> = breaker["lessons"].as_array().unwrap().iter().map(|lesson| &lesson["slug"]).collect();
+    assert_eq!((slugs, &breaker["state_spaces"]), (vec![&"circuit-breaker".into()], &Value::Array(vec![])));
 }
 
 #[test]

@@ -95,8 +95,8 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
             "has no figure or fact `nothing.here`",
         ),
         (BREAKER, "=AY2.slots", "32", "32\n", "expected =REFERENCE, or `value`, `unit` and `origin`"),
-        (BREAKER, rounds, "rounds: { value: many,", "many", "expected u64"),
-        (BREAKER, rounds, "rounds: { value: -3,", "-3", "expected u64"),
+        (BREAKER, rounds, "rounds: { value: many,", "many", "found string \"many\", expected a whole number from 0"),
+        (BREAKER, rounds, "rounds: { value: -3,", "-3", "expected a whole number from 0"),
         (BREAKER, rounds, "rounds: { value: 1000000000000,", "1000000000000", "expected a whole number from 1 to"),
         (BREAKER, rounds, "rounds: { value: .nan,", ".nan", "expected a finite number"),
         (BREAKER, rounds, "rounds: { value: .inf,", ".inf", "expected a finite number"),
@@ -135,7 +135,7 @@ fn what_is_wrong_in_a_spec_is_refused_at_its_place() {
         (SPACES, "nodes: 3", "nodes: 1", "nodes: 1", "nodes: found 1, expected a whole number from 2 to 5"),
         (SPACES, "without: [fencing]", "without: [fence]", "without: [fence]", "no mechanism `fence` to go without"),
         (SPACES, "without: [fencing]", "without: []", "without: []", "expected a mechanism in `without`"),
-        (SPACES, "section: back", "section: 3 # back", "3 # back", "expected a string"),
+        (SPACES, "section: back", "section: 3 # back", "3 # back", "expected a text"),
         (SPACES, "      without: [keys]\n", "      without: [trigger]\n", "", "expected the `without` of a control"),
     ];
     for (i, (file, old, new, place, expected)) in cases.into_iter().enumerate() {
