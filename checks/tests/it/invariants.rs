@@ -70,8 +70,10 @@ counterexamples! {
     a_large_window_of_slow_calls_fills_the_pool: "circuit-breaker" # "slow-as-good-as-down",
     a_breaker_opened_before_a_partial_failure_gets_more_answers: "circuit-breaker" # "own-flow-gains-nothing",
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
+    the_planned_window_leaves_as_many_half_done: "disaster-recovery-drill" # "longer-window-more-half-done",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    a_stagger_changes_how_many_intervals_a_wrong_value_lasts: "external-configuration-store" # "stagger-moves-no-faulty-response",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
