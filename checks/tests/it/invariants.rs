@@ -72,6 +72,11 @@ counterexamples! {
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    a_single_consumer_exceeds_the_inverted_bound: "competing-consumers" # "useful-consumers-by-inverse",
+    eight_consumers_beyond_the_ceiling_are_faster_than_six: "competing-consumers" # "no-gain-beyond-ceiling",
+    the_end_of_a_short_queue_makes_contributions_rise: "competing-consumers" # "contribution-shrinks",
+    a_fourth_consumer_happens_to_put_a_shipment_right: "competing-consumers" # "more-consumers-break-more",
+    a_longer_final_event_protects_the_final_state: "competing-consumers" # "long-final-event-misleads",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
