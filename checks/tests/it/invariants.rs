@@ -77,6 +77,9 @@ counterexamples! {
     the_end_of_a_short_queue_makes_contributions_rise: "competing-consumers" # "contribution-shrinks",
     a_fourth_consumer_happens_to_put_a_shipment_right: "competing-consumers" # "more-consumers-break-more",
     a_longer_final_event_protects_the_final_state: "competing-consumers" # "long-final-event-misleads",
+    above_the_peak_only_a_fast_resend_waits: "queue-based-load-leveling" # "resend-rate-leaves-backlog",
+    an_outage_at_an_empty_queue_wastes_capacity: "queue-based-load-leveling" # "resend-adds-nothing",
+    a_slow_resend_finds_room_after_the_peak: "queue-based-load-leveling" # "unbuffered-drops-whatever-the-rate",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
