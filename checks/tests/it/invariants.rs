@@ -80,6 +80,12 @@ counterexamples! {
     above_the_peak_only_a_fast_resend_waits: "queue-based-load-leveling" # "resend-rate-leaves-backlog",
     an_outage_at_an_empty_queue_wastes_capacity: "queue-based-load-leveling" # "resend-adds-nothing",
     a_slow_resend_finds_room_after_the_peak: "queue-based-load-leveling" # "unbuffered-drops-whatever-the-rate",
+    a_burst_adds_its_own_shortfall: "priority-queue" # "shortfall-same-in-every-run",
+    seven_reports_make_an_eighth: "priority-queue" # "required-counts-every-arrival",
+    a_longer_window_brings_more_to_do: "priority-queue" # "longer-window-closes-it",
+    reports_wait_a_little_less_in_the_single_queue: "priority-queue" # "single-queue-one-longest-wait",
+    events_get_what_reports_leave: "priority-queue" # "share-is-a-ceiling",
+    billing_pays_for_the_burst: "priority-queue" # "bad-day-stays-own",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
