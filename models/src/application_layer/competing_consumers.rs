@@ -4,7 +4,10 @@
 //! by one; a finished event is applied to a store that takes only so many in a tick, and holds its consumer until
 //! then. Left out: failures and redelivery, arrivals while the queue drains, and any real duration.
 
+mod invariants;
+
 use crate::figures::{Block, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{SplitMix32, Uniform};
 use serde::{Deserialize, Serialize};
@@ -43,7 +46,7 @@ struct Beyond {
     more_consumers: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     shipment: usize,
     /// The place among the shipment's events, from 0.
@@ -58,7 +61,16 @@ struct Held {
     remaining: u64,
 }
 
+/// An event whose effect stands in the store.
+#[derive(Debug, Clone, Copy)]
+struct Applied {
+    /// Counted from 0.
+    tick: u64,
+    event: Event,
+}
+
 /// What is left when the queue has drained.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Drained {
     ticks: u64,
     throughput: f64,
@@ -99,40 +111,49 @@ impl Parameters {
     }
 
     fn drain(&self, queue: &[Event], consumers: usize, store_slots: u64) -> Drained {
-        let mut consumers: Vec<Option<Held>> = vec![None; consumers];
-        let mut waiting = queue.iter();
-        let mut last_applied: Vec<Option<usize>> = vec![None; self.shipments];
+        let applied = apply_all(queue, consumers, store_slots);
+        let mut last_step: Vec<Option<usize>> = vec![None; self.shipments];
         let mut out_of_order = vec![false; self.shipments];
-        let (mut ticks, mut unapplied) = (0, queue.len());
-
-        while unapplied > 0 {
-            for held in consumers.iter_mut().flatten() {
-                held.remaining = held.remaining.saturating_sub(1);
-            }
-            let mut slots_left = store_slots;
-            for consumer in &mut consumers {
-                if let Some(Held { event, remaining: 0 }) = *consumer
-                    && slots_left > 0
-                {
-                    slots_left -= 1;
-                    unapplied -= 1;
-                    out_of_order[event.shipment] |= last_applied[event.shipment].is_some_and(|last| event.step < last);
-                    last_applied[event.shipment] = Some(event.step);
-                    *consumer = None;
-                }
-            }
-            for idle in consumers.iter_mut().filter(|consumer| consumer.is_none()) {
-                *idle = waiting.next().map(|event| Held { event: *event, remaining: event.duration });
-            }
-            ticks += 1;
+        for Event { shipment, step, .. } in applied.iter().map(|applied| applied.event) {
+            out_of_order[shipment] |= last_step[shipment].is_some_and(|last| step < last);
+            last_step[shipment] = Some(step);
         }
+        let ticks = applied.last().map_or(0, |last| last.tick + 1);
         Drained {
             ticks,
             throughput: queue.len() as f64 / ticks as f64,
             out_of_order: out_of_order.iter().filter(|broken| **broken).count(),
-            wrong_final: last_applied.iter().filter(|last| **last != Some(self.final_step())).count(),
+            wrong_final: last_step.iter().filter(|last| **last != Some(self.final_step())).count(),
         }
     }
+}
+
+/// Drains the queue; every event in the order in which the store took it.
+fn apply_all(queue: &[Event], consumers: usize, store_slots: u64) -> Vec<Applied> {
+    let mut consumers: Vec<Option<Held>> = vec![None; consumers];
+    let mut waiting = queue.iter();
+    let mut applied = Vec::with_capacity(queue.len());
+    let mut tick = 0;
+    while applied.len() < queue.len() {
+        for held in consumers.iter_mut().flatten() {
+            held.remaining = held.remaining.saturating_sub(1);
+        }
+        let mut slots_left = store_slots;
+        for consumer in &mut consumers {
+            if let Some(Held { event, remaining: 0 }) = *consumer
+                && slots_left > 0
+            {
+                slots_left -= 1;
+                applied.push(Applied { tick, event });
+                *consumer = None;
+            }
+        }
+        for idle in consumers.iter_mut().filter(|consumer| consumer.is_none()) {
+            *idle = waiting.next().map(|event| Held { event: *event, remaining: event.duration });
+        }
+        tick += 1;
+    }
+    applied
 }
 
 impl Lesson for Parameters {
@@ -204,6 +225,10 @@ impl Lesson for Parameters {
         report.fact("alone.throughput", alone.throughput);
         report.fact("alone.ticks", alone.ticks);
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -4,8 +4,12 @@
 //! their capacity allows, by one of three policies. Jobs are divisible, so a fraction of one may be done. Left out:
 //! what a job needs beside capacity, and everything after the window.
 
+mod blocks;
+mod invariants;
+
 use crate::calendar::SECONDS_A_DAY;
-use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -72,13 +76,14 @@ enum Policy {
 }
 
 /// Jobs that arrived together; a part of the last one may be done.
+#[derive(Debug, Clone, PartialEq)]
 struct Batch {
     arrival: u64,
     jobs: f64,
 }
 
 /// The jobs of one class.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Queue {
     batches: VecDeque<Batch>,
     arrived: f64,
@@ -164,6 +169,17 @@ fn serve(queues: &mut EachClass<Queue>, policy: Policy, capacity: f64, now: u64)
 
 impl Parameters {
     fn run(&self, policy: Policy, capacity: f64, burst: Option<Burst>) -> EachClass<Queue> {
+        self.run_observed(policy, capacity, burst, |_| ())
+    }
+
+    /// Shows the queues after each second.
+    fn run_observed(
+        &self,
+        policy: Policy,
+        capacity: f64,
+        burst: Option<Burst>,
+        mut after: impl FnMut(&EachClass<Queue>),
+    ) -> EachClass<Queue> {
         let mut queues = EachClass::<Queue>::default();
         for now in 0..self.window_seconds() {
             let multiplier = burst.filter(|burst| burst.covers(now)).map_or(1.0, |burst| burst.multiplier);
@@ -173,6 +189,7 @@ impl Parameters {
                 queue.push(now, jobs);
             }
             serve(&mut queues, policy, capacity, now);
+            after(&queues);
         }
         queues
     }
@@ -238,59 +255,10 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let share = self.weighted_share();
-        let burst = Some(self.burst);
-        let runs = [
-            ("single_queue", Policy::SingleQueue, None),
-            ("strict_priority", Policy::StrictPriority, None),
-            ("weighted_share", share, None),
-            ("strict_priority_burst", Policy::StrictPriority, burst),
-            ("weighted_share_burst", share, burst),
-        ];
-        let required = self.required();
-        let window = self.window_seconds();
-        let mut block = Block::new("work_class");
-        block.plain("window_seconds", window);
-        block.plain("parameters.capacity", self.capacity);
-        block.fixed("required_rate", required, 2);
-        for (name, policy, burst) in runs {
-            block.plain("parameters.capacity", self.capacity);
-            publish(&mut block, &format!("runs.{name}"), &self.run(policy, self.capacity, burst));
-        }
-
-        block.fixed("shortfall.required_rate", required, 2);
-        block.plain("parameters.capacity", self.capacity);
-        block.plain("shortfall.window_seconds", window);
-        block.fixed("shortfall.jobs", (required - self.capacity) * window as f64, 0);
-        block.plain("parameters.capacity", self.capacity);
-        block.fixed("closing.capacity", required, 2);
-        block.push(Figure::fixed("closing.by_capacity", required / self.capacity, 3).marked(Mark::TimesBefore));
-        block.fixed("parameters.window_hours", self.window_hours, 2);
-        block.fixed("closing.window_hours", self.window_hours * required / self.capacity, 2);
-        for (i, &capacity) in self.capacities.iter().enumerate() {
-            block.plain(format!("parameters.capacities.{i}"), capacity);
-            let name = format!("sensitivity.capacity_{}", segment(capacity));
-            block.fixed(name, remaining(&self.run(share, capacity, None)), 0);
-        }
-
-        let mut report = Report::new([block]);
-        report.fact("rates.state_event", self.event_rate());
-        report.fact("rates.state_event_burst", self.event_rate() * self.burst.multiplier);
-        report.fact("rates.state_event_share", self.capacity * self.shares.state_event);
-        report.fact("burst.jobs", self.event_rate() * (self.burst.multiplier - 1.0) * self.burst.seconds as f64);
-        report
+        self.publish()
     }
-}
 
-fn publish(block: &mut Block, run: &str, queues: &EachClass<Queue>) {
-    for (class, queue) in CLASSES.into_iter().zip(queues) {
-        let row = format!("{run}.{class}");
-        block.fixed(format!("{row}.arrived"), queue.arrived, 0);
-        block.fixed(format!("{row}.completed"), queue.completed, 0);
-        block.fixed(format!("{row}.completed_share"), queue.completed / queue.arrived, 3);
-        block.fixed(format!("{row}.mean_wait_minutes"), queue.total_wait / queue.completed.max(1.0) / 60.0, 1);
-        block.fixed(format!("{row}.longest_wait_minutes"), queue.longest_wait as f64 / 60.0, 1);
-        block.fixed(format!("{row}.remaining"), queue.remaining(), 0);
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
-    block.fixed(format!("{run}.remaining"), remaining(queues), 0);
 }

@@ -5,11 +5,15 @@
 //! backlog no longer depends on the start. Left out: order, retries, and what happens to a dropped event.
 
 mod blocks;
+mod invariants;
+mod legs;
 #[cfg(test)]
 mod tests;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
+use legs::{Inflow, Leg, Ramp};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -116,51 +120,14 @@ impl Profile {
     }
 }
 
-/// A number that changes by the same amount in each of some seconds.
-#[derive(Debug, Clone, Copy)]
-struct Ramp {
-    start: f64,
-    change: f64,
-}
-
-impl Ramp {
-    fn after(self, seconds: u64) -> f64 {
-        self.start + self.change * seconds as f64
-    }
-
-    /// The seconds, counted from 1, after which less than one event is left.
-    fn below_one_event(self, seconds: u64) -> Range<u64> {
-        let crossing = (ONE_EVENT - self.start) / self.change;
-        if self.change < 0.0 {
-            (crossing.floor().max(0.0) as u64).saturating_add(1)..seconds + 1
-        } else if self.start >= ONE_EVENT {
-            0..0
-        } else if self.change > 0.0 {
-            1..(crossing.ceil().max(1.0) as u64).min(seconds + 1)
-        } else {
-            1..seconds + 1
-        }
-    }
-}
-
-/// Seconds in which events arrive, and the producer's kept events change, at one rate.
-struct Inflow {
-    seconds: u64,
-    arriving: f64,
-    kept: Ramp,
-}
-
-/// Seconds of an inflow in which the backlog changes, and events are dropped, at one rate.
-struct Leg {
-    seconds: u64,
-    backlog: Ramp,
-    dropped: f64,
-}
-
 /// What the measured day shows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outcome {
+    arrived: f64,
+    processed: f64,
     dropped: f64,
+    /// At the day's end, less those at its start.
+    left_waiting: f64,
     highest: f64,
     /// Seconds from the start of the measured day's peak until nothing waits any more.
     drain: Option<u64>,
@@ -217,38 +184,15 @@ impl Profile {
     }
 }
 
-impl Design {
-    /// The longest leg from this backlog on.
-    fn leg(self, backlog: f64, inflow: &Inflow) -> Leg {
-        let arriving = inflow.arriving;
-        let room = match self.buffer {
-            Buffer::None => self.capacity,
-            Buffer::Limit(limit) => (limit - backlog).max(0.0),
-            Buffer::Unbounded => f64::INFINITY,
-        };
-        let accepted = arriving.min(room);
-        let after = (backlog + accepted - self.capacity).max(0.0);
-        let change = after - backlog;
-        let dropped = arriving - accepted;
-        // How many seconds go on like this one: until the room no longer suffices, or the backlog is empty.
-        let lasts = if change == 0.0 {
-            u64::MAX
-        } else if dropped > 0.0 {
-            1
-        } else if change > 0.0 {
-            ((room - arriving) / change) as u64
-        } else {
-            (backlog / -change) as u64
-        };
-        Leg { seconds: lasts.clamp(1, inflow.seconds), backlog: Ramp { start: backlog, change }, dropped }
-    }
-}
-
 impl Outcome {
     /// `start` is the leg's first second, counted from the first day on.
     fn observe(&mut self, start: u64, leg: &Leg, kept: Ramp, peak_start: u64) {
         if MEASURED.contains(&start) {
-            self.dropped += leg.dropped * leg.seconds as f64;
+            let seconds = leg.seconds as f64;
+            self.arrived += leg.arriving * seconds;
+            self.processed += leg.processed * seconds;
+            self.dropped += leg.dropped * seconds;
+            self.left_waiting += leg.backlog.change * seconds;
             // A leg is highest at an end, and starts at the end of the one before. What the measured day starts with
             // does not count, but no day ends with less than it began with.
             self.highest = self.highest.max(leg.backlog.after(leg.seconds));
@@ -329,5 +273,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -6,10 +6,12 @@
 //! Left out: the hand-over between the two queues, failures, and a replica's other work.
 
 mod blocks;
+mod invariants;
 #[cfg(test)]
 mod tests;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{SplitMix32, Uniform};
 use serde::{Deserialize, Serialize};
@@ -267,5 +269,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -65,7 +65,7 @@ fn runs() -> impl Strategy<Value = (Profile, Design)> {
 
 /// As the lesson prints them.
 fn printed(outcome: Outcome, capacity: f64) -> (String, String, String, Option<u64>, bool) {
-    let Outcome { dropped, highest, drain } = outcome;
+    let Outcome { dropped, highest, drain, .. } = outcome;
     let wait = fixed(highest / capacity / 3600.0, 2);
     (fixed(dropped, 0), fixed(highest, 0), wait, drain, dropped < ONE_EVENT)
 }
