@@ -66,6 +66,9 @@ macro_rules! counterexamples {
 }
 
 counterexamples! {
+    healthy_calls_time_out_and_stale_ones_do_not: "failure-modes" # "stale-looks-healthy",
+    a_pool_large_enough_makes_slow_as_good_as_down: "failure-modes" # "slowdown-costs-more",
+    a_late_error_holds_more_slots: "failure-modes" # "down-relieves",
     a_breaker_that_saves_nothing_may_lose_more_queries: "circuit-breaker" # "neighbour-loses-no-more",
     a_large_window_of_slow_calls_fills_the_pool: "circuit-breaker" # "slow-as-good-as-down",
     a_breaker_opened_before_a_partial_failure_gets_more_answers: "circuit-breaker" # "own-flow-gains-nothing",
