@@ -7,10 +7,12 @@
 //! whether the sender sends a rejected event again.
 
 mod blocks;
+mod invariants;
 
 use crate::arrivals::Carry;
 use crate::backlog::Backlog;
 use crate::figures::{Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +97,7 @@ impl Stage {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Outcome {
     produced: u64,
     completed: u64,
@@ -224,5 +226,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

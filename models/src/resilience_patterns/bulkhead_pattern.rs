@@ -6,8 +6,10 @@
 //! retries, and what becomes of a dropped call.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use crate::slots::SlotPool;
@@ -86,7 +88,7 @@ impl Pools {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     tracking: Calls,
     event: Calls,
@@ -98,7 +100,7 @@ struct Counts {
     busy_rounds: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Calls {
     responses: u64,
     dropped: u64,
@@ -198,6 +200,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

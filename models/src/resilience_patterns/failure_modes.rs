@@ -6,9 +6,12 @@
 //! Left out: time (occupancy is an average, nothing queues), retries, callers that give up before the one below them
 //! does, and the load that a component is spared when the call before it in the same request fails.
 
+mod blast_radius;
 mod blocks;
+mod invariants;
 
 use crate::figures::{Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use serde::{Deserialize, Serialize};
@@ -105,7 +108,7 @@ enum Outcome {
 }
 
 /// What many calls look like: shares of all calls, mean hold, and the share of fresh content among the responses.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Signature {
     response: f64,
     error: f64,
@@ -127,72 +130,10 @@ impl Signature {
     }
 }
 
-/// A broken component, and the rounds after which a call to it fails.
-#[derive(Clone, Copy)]
-struct Breakdown<'a> {
-    component: &'a str,
-    rounds: u64,
-}
-
-/// How long a call holds its caller's slot, and whether it is answered.
-struct Hold {
-    rounds: u64,
-    answered: bool,
-}
-
-/// A component's part in all flows.
-struct Load<'a> {
-    component: &'a str,
-    slots: f64,
-    /// The flows that pass through it, by position.
-    flows: Vec<usize>,
-}
-
-/// How far a breakdown reaches.
-struct BlastRadius<'a> {
-    loads: Vec<Load<'a>>,
-    saturated: Vec<&'a str>,
-    /// Components that are saturated or broken.
-    hit: usize,
-    flows: usize,
-    /// Requests per second in those flows.
-    rate: f64,
-}
-
 impl CallTree {
-    /// The calls end at the first that fails.
-    fn hold(&self, parameters: &Parameters, breakdown: Option<Breakdown>) -> Hold {
-        if let Some(Breakdown { rounds, .. }) = breakdown.filter(|broken| broken.component == self.component) {
-            return Hold { rounds, answered: false };
-        }
-        if self.calls.is_empty() {
-            return Hold { rounds: parameters.usual_rounds, answered: true };
-        }
-        let mut rounds = parameters.forwarding_rounds;
-        for call in &self.calls {
-            let below = call.hold(parameters, breakdown);
-            rounds += below.rounds;
-            if !below.answered {
-                return Hold { rounds, answered: false };
-            }
-        }
-        Hold { rounds, answered: true }
-    }
-
-    /// The component itself, then everything below it, in calling order.
-    fn components(&self) -> Vec<&Self> {
-        std::iter::once(self).chain(self.calls.iter().flat_map(Self::components)).collect()
-    }
-
     fn declare(&self, d: &mut Declaration) {
         d.text("component", &self.component);
         d.list("calls", &self.calls, 0..=20, |d, i, call| d.group(i, |d| call.declare(d)));
-    }
-}
-
-impl BlastRadius<'_> {
-    fn slots_in_use(&self, component: &str) -> f64 {
-        self.loads.iter().find(|load| load.component == component).map_or(0.0, |load| load.slots)
     }
 }
 
@@ -239,55 +180,6 @@ impl Parameters {
             slot_rounds: share(slot_rounds),
             fresh: (responses > 0).then(|| fresh as f64 / responses as f64),
         }
-    }
-
-    /// Nothing broken, and a component broken in the two modes that spread differently.
-    fn cases<'a>(&self, component: &'a str) -> [(&'static str, Option<Breakdown<'a>>); 3] {
-        [
-            ("usual", None),
-            ("down", Some(Breakdown { component, rounds: self.error_rounds })),
-            ("slowdown", Some(Breakdown { component, rounds: self.timeout_rounds })),
-        ]
-    }
-
-    fn blast_radius<'a>(&'a self, breakdown: Option<Breakdown<'a>>) -> BlastRadius<'a> {
-        let loads = self.loads(breakdown);
-        let is_full = |load: &Load| load.slots >= self.slots as f64;
-        let is_broken = |load: &Load| breakdown.is_some_and(|broken| broken.component == load.component);
-        let mut hit: Vec<&Load> = loads.iter().filter(|load| is_full(load) || is_broken(load)).collect();
-        // The rates are added in this order: flows through saturated components first.
-        hit.sort_by_key(|load| !is_full(load));
-        let mut flows: Vec<usize> = Vec::new();
-        for &flow in hit.iter().flat_map(|load| &load.flows) {
-            if !flows.contains(&flow) {
-                flows.push(flow);
-            }
-        }
-        BlastRadius {
-            saturated: loads.iter().filter(|load| is_full(load)).map(|load| load.component).collect(),
-            hit: hit.len(),
-            flows: flows.len(),
-            rate: flows.iter().fold(0.0, |sum, &flow| sum + self.flows[flow].rate),
-            loads,
-        }
-    }
-
-    /// Slots in use in every component: the rate of each flow through it times the rounds that its part takes.
-    fn loads(&self, breakdown: Option<Breakdown>) -> Vec<Load<'_>> {
-        let mut loads: Vec<Load> = Vec::new();
-        for (at, flow) in self.flows.iter().enumerate() {
-            for part in flow.tree.components() {
-                let slots = flow.rate / self.rounds_per_second() * part.hold(self, breakdown).rounds as f64;
-                match loads.iter_mut().find(|load| load.component == part.component) {
-                    Some(load) => {
-                        load.slots += slots;
-                        load.flows.push(at);
-                    }
-                    None => loads.push(Load { component: &part.component, slots, flows: vec![at] }),
-                }
-            }
-        }
-        loads
     }
 }
 
@@ -347,6 +239,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -6,8 +6,10 @@
 //! and what becomes of a call that is due after the run ends.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Lehmer, Uniform};
 use serde::{Deserialize, Serialize};
@@ -57,7 +59,7 @@ struct Policy {
 }
 
 /// What one run counted; calls are those that reach the dependency.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     requests: u64,
     calls: u64,
@@ -65,6 +67,8 @@ struct Counts {
     extra_calls: u64,
     successful: u64,
     dropped: u64,
+    /// Neither answered nor dropped: the next try is due after the run ends.
+    unfinished: u64,
     /// Most calls in one round.
     peak: u64,
     /// Most calls in one round outside the window.
@@ -99,6 +103,13 @@ impl Parameters {
     fn backoff(&self, failures: u64) -> u64 {
         let doublings = u32::try_from(failures).unwrap_or(u32::MAX);
         self.backoff_cap.min(self.backoff_base.saturating_mul(2_u64.saturating_pow(doublings)))
+    }
+
+    /// The longest that a request may wait between its first try and its last, by rounds.
+    fn longest_wait(&self, layers: u32) -> u64 {
+        // There is no backoff after the last try, and the jitter stays below the backoff.
+        let waits = 0..self.allowed(layers).saturating_sub(1);
+        waits.map(|failures| self.backoff(failures).max(1)).sum()
     }
 
     fn run(&self, policy: Policy, window: Option<Window>) -> Run {
@@ -136,6 +147,7 @@ impl Parameters {
                 }
             }
         }
+        counts.unfinished = due.values().map(|calls| calls.len() as u64).sum();
         let window_rate = window.map_or(0.0, |w| counts.window_calls as f64 / w.duration as f64);
         Run { policy, allowed, counts, window_rate }
     }
@@ -184,6 +196,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -6,10 +6,12 @@
 //! one second. Left out: callers that give up or come back, and the time a rejection takes.
 
 mod blocks;
+mod invariants;
 
 use crate::arrivals::Carry;
 use crate::backlog::Backlog;
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +134,7 @@ struct Waiting {
 }
 
 /// What one run counted of one flow.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     arrived: u64,
     throttled: u64,
@@ -147,7 +149,7 @@ impl Tally {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Outcome {
     tallies: [Tally; 3],
     /// Most rounds that a processed request had waited.
@@ -264,6 +266,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -6,8 +6,10 @@
 //! store does not slow down further calls.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +141,7 @@ impl<'a> Store<'a> {
 }
 
 /// What one run counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Outcome {
     answered: u64,
     dropped: u64,
@@ -224,6 +227,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

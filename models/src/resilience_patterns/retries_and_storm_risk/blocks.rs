@@ -62,14 +62,10 @@ impl Parameters {
                 report.fact(format!("{row}.requests"), counts.requests);
                 report.fact(format!("{row}.peak_outside"), counts.peak_outside);
                 report.fact(format!("{row}.dropped_in_window"), counts.dropped_in_window);
-                // Neither answered nor dropped: the next try is due after the run ends.
-                let unfinished = counts.requests - counts.successful - counts.dropped;
-                report.fact(format!("{row}.unfinished"), unfinished);
+                report.fact(format!("{row}.unfinished"), counts.unfinished);
             }
         }
-        // There is no backoff after the last try, and the jitter stays below the backoff.
-        let waits = 0..self.allowed(ALL_LAYERS).saturating_sub(1);
-        report.fact("longest_possible_wait", waits.map(|failures| self.backoff(failures).max(1)).sum::<u64>());
+        report.fact("longest_possible_wait", self.longest_wait(ALL_LAYERS));
         report
     }
 
