@@ -72,6 +72,11 @@ counterexamples! {
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    an_irreversible_step_in_the_middle_stays: "choreography-and-orchestration" # "complete-chain-leaves-all-or-nothing",
+    a_later_missing_subscription_spoils_fewer_jobs: "choreography-and-orchestration" # "missing-subscription-spoils-every-failed-job",
+    the_last_step_is_never_compensated: "choreography-and-orchestration" # "every-compensating-unit-can-gap",
+    a_job_that_ends_at_once_takes_as_many_messages: "choreography-and-orchestration" # "orchestration-always-more-messages",
+    the_printed_share_is_of_the_whole_flow: "choreography-and-orchestration" # "excess-is-the-printed-share",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
