@@ -94,6 +94,11 @@ counterexamples! {
     twice_the_interval_reads_more_than_half: "scheduler-agent-supervisor" # "doubled-interval-halves-reads",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
+    three_intervals_add_up_to_less_than_the_job: "async-request-reply" # "fixed-polls-are-the-ceiling",
+    a_longer_interval_may_hit_the_end_of_the_job: "async-request-reply" # "longer-interval-never-sooner",
+    four_times_the_interval_takes_more_than_a_fourth: "async-request-reply" # "times-the-interval-a-fraction-of-polls",
+    a_slightly_longer_job_is_seen_late_by_backoff: "async-request-reply" # "backoff-sees-as-soon-as-its-first-interval",
+    a_cap_below_the_first_interval_asks_more_often: "async-request-reply" # "backoff-asks-no-more-than-its-first-interval",
 }
 
 fn breaks_where_recorded(slug: &str, id: &str) {
