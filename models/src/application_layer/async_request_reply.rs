@@ -4,8 +4,11 @@
 //! fixed interval or at one that grows. Left out: how long the job waits before it runs, what a poll itself takes, and
 //! clients that never come back.
 
+mod invariants;
+
 use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +70,7 @@ impl Strategy {
 }
 
 /// A job polled until it was seen to be done.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Polling {
     polls: u64,
     seen_s: f64,
@@ -177,6 +180,10 @@ impl Lesson for Parameters {
             block.fixed(format!("synchronous.kk5_{}.open_connections", segment(a_seller)), open, 3);
         }
         Report::new([block])
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

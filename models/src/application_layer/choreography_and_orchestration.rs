@@ -5,10 +5,13 @@
 //! orchestrator in the other. Left out: failures that nobody reports, compensations that fail, and time.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::{Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
+use std::slice::from_ref;
 
 /// What the lesson's programs hold in constants.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,9 +54,18 @@ struct Failure {
 enum Style<'a> {
     /// Each step listens to the event of the one before it, and to cancellations, unless the subscription is missing.
     Choreography {
-        missing_subscriber: Option<&'a str>,
+        missing_subscribers: &'a [String],
     },
     Orchestration,
+}
+
+/// What becomes of a committed step of a job that fails later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Undone,
+    /// It should have been undone, and its service never heard of it.
+    LeftOpen,
+    Irreversible,
 }
 
 impl Style<'_> {
@@ -76,7 +88,7 @@ impl Style<'_> {
     /// The step's service learns that it has to compensate.
     fn reaches(self, step: &Step) -> bool {
         match self {
-            Self::Choreography { missing_subscriber } => missing_subscriber != Some(step.service.as_str()),
+            Self::Choreography { missing_subscribers } => !missing_subscribers.contains(&step.service),
             Self::Orchestration => true,
         }
     }
@@ -133,23 +145,31 @@ impl Parameters {
         outcome
     }
 
-    /// Undoes the first steps, last one first; how many stay that should not.
+    /// Undoes the first steps; how many stay that should not.
     fn compensate(&self, style: Style, committed: usize, outcome: &mut Outcome) -> u64 {
         let mut left_open = 0;
-        for (step, writes) in self.steps.iter().zip(&mut outcome.writes).take(committed).rev() {
-            if !step.compensable {
-                continue;
-            }
-            if style.reaches(step) {
-                outcome.messages += style.messages_a_step();
-                outcome.compensated += 1;
-                *writes -= 1;
-            } else {
-                outcome.uncompensated += 1;
-                left_open += 1;
+        for (step, fate) in self.undo_each(style, committed) {
+            match fate {
+                Fate::Undone => {
+                    outcome.messages += style.messages_a_step();
+                    outcome.compensated += 1;
+                    outcome.writes[step] -= 1;
+                }
+                Fate::LeftOpen => left_open += 1,
+                Fate::Irreversible => {}
             }
         }
+        outcome.uncompensated += left_open;
         left_open
+    }
+
+    /// The first steps with their fates, last one first.
+    fn undo_each(&self, style: Style, committed: usize) -> impl Iterator<Item = (usize, Fate)> {
+        self.steps.iter().enumerate().take(committed).rev().map(move |(i, step)| match step.compensable {
+            true if style.reaches(step) => (i, Fate::Undone),
+            true => (i, Fate::LeftOpen),
+            false => (i, Fate::Irreversible),
+        })
     }
 
     /// What follows from the style alone, whatever runs; a unit is a service or the orchestrator.
@@ -178,7 +198,7 @@ impl Parameters {
     fn styles(&self) -> [(&'static str, Style<'_>); 3] {
         [
             ("choreography", CHOREOGRAPHY),
-            ("missing_subscriber", Style::Choreography { missing_subscriber: Some(&self.missing_subscriber) }),
+            ("missing_subscriber", Style::Choreography { missing_subscribers: from_ref(&self.missing_subscriber) }),
             ("orchestration", Style::Orchestration),
         ]
     }
@@ -186,9 +206,22 @@ impl Parameters {
     fn window_seconds(&self) -> f64 {
         self.window_hours * 3600.0
     }
+
+    /// At a day's number of workflows, in its window.
+    fn messages_a_second(&self, run: &Outcome) -> f64 {
+        self.workflows_a_day * self.a_job(run.messages) / self.window_seconds()
+    }
+
+    fn share_of_peak_write(&self, messages_a_second: f64) -> f64 {
+        100.0 * messages_a_second / self.peak_write
+    }
+
+    fn a_job(&self, messages: u64) -> f64 {
+        messages as f64 / self.jobs.len() as f64
+    }
 }
 
-const CHOREOGRAPHY: Style<'static> = Style::Choreography { missing_subscriber: None };
+const CHOREOGRAPHY: Style<'static> = Style::Choreography { missing_subscribers: &[] };
 
 impl Lesson for Parameters {
     fn declare(&self, d: &mut Declaration) {
@@ -226,5 +259,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -6,8 +6,10 @@
 //! out: what a second run of a step does, compensations that fail, and any real duration.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +49,7 @@ struct Trouble {
 }
 
 /// A job in the durable record.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Job {
     /// From 1.
     number: usize,
@@ -58,7 +60,7 @@ struct Job {
     state: State,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// For the scheduler.
     Waiting,
@@ -101,12 +103,32 @@ struct Run {
     recovery: Vec<u64>,
     /// The last round in which a job was settled.
     last_round: u64,
-    completed: u64,
-    compensated_jobs: u64,
-    half_finished: Vec<usize>,
+    /// Jobs and places of the steps that the agent did without a result that landed.
+    unrecorded: Vec<(usize, usize)>,
+    /// The record at the end.
+    jobs: Vec<Job>,
 }
 
 impl Run {
+    fn completed(&self) -> u64 {
+        self.jobs.iter().filter(|job| job.state == State::Done).count() as u64
+    }
+
+    fn compensated_jobs(&self) -> u64 {
+        self.jobs.iter().filter(|job| job.state == State::Compensated).count() as u64
+    }
+
+    fn half_finished(&self) -> Vec<usize> {
+        let running = self.jobs.iter().filter(|job| matches!(job.state, State::Running { .. }));
+        running.map(|job| job.number).collect()
+    }
+
+    /// Every step is started once; what it is started beyond that, it is driven again.
+    fn driven_again(&self) -> u64 {
+        let first_starts = self.steps + self.compensated_jobs() + self.half_finished().len() as u64;
+        self.starts.saturating_sub(first_starts)
+    }
+
     fn mean_recovery(&self) -> f64 {
         match self.recovery.len() {
             0 => 0.0,
@@ -142,10 +164,7 @@ impl Parameters {
                 break;
             }
         }
-        let running = jobs.iter().filter(|job| matches!(job.state, State::Running { .. }));
-        run.half_finished = running.map(|job| job.number).collect();
-        run.completed = jobs.iter().filter(|job| job.state == State::Done).count() as u64;
-        run.compensated_jobs = jobs.iter().filter(|job| job.state == State::Compensated).count() as u64;
+        run.jobs = jobs;
         run
     }
 
@@ -154,11 +173,15 @@ impl Parameters {
         if job.state.running_for(now) != Some(1) {
             return;
         }
-        let stalls = job.sent_back == 0 && self.is_in(&self.stalled, job);
-        if !stalls && !self.is_in(&self.persistent, job) {
-            run.steps += 1;
-            *job = Job { done: job.done + 1, sent_back: 0, state: State::Waiting, ..*job };
+        if self.is_in(&self.persistent, job) {
+            return;
         }
+        if job.sent_back == 0 && self.is_in(&self.stalled, job) {
+            run.unrecorded.push((job.number, job.done));
+            return;
+        }
+        run.steps += 1;
+        *job = Job { done: job.done + 1, sent_back: 0, state: State::Waiting, ..*job };
     }
 
     /// It sees that a lease has expired, but not why.
@@ -235,5 +258,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -5,8 +5,10 @@
 //! shipment back. Left out: arrivals over time (all events stand in the queue), failures, and any real duration.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +31,7 @@ pub struct Parameters {
     ceiling_consumers: usize,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Event {
     shipment: String,
@@ -87,7 +89,7 @@ impl Arrangement {
 }
 
 /// When an event is processed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slot {
     start: u64,
     finish: u64,
@@ -110,6 +112,10 @@ struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
+    fn busiest_lane(&self) -> u64 {
+        self.lanes.values().copied().max().unwrap_or(0)
+    }
+
     /// How many consumers are busy on average.
     fn concurrency(&self) -> f64 {
         self.workload as f64 / self.ticks as f64
@@ -218,5 +224,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

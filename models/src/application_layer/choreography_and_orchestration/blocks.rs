@@ -83,7 +83,7 @@ impl Parameters {
         for (name, run) in [("choreography", choreography), ("orchestration", orchestration)] {
             let messages = self.a_job(run.messages);
             block.fixed(format!("cost.{name}.messages_a_job"), messages, 2);
-            block.fixed(format!("cost.{name}.messages_a_second"), a_second(messages), 4);
+            block.fixed(format!("cost.{name}.messages_a_second"), self.messages_a_second(run), 4);
         }
         for (i, share) in self.failure_shares.iter().enumerate() {
             let row = format!("cost.kk2_{}", segment(share));
@@ -97,16 +97,12 @@ impl Parameters {
         block.fixed("cost.compensated_a_failure", compensated, 2);
         block.fixed("cost.uncompensated_a_failure", uncompensated, 2);
         block.plain("parameters.peak_write", self.peak_write);
-        let share = 100.0 * a_second(self.a_job(orchestration.messages)) / self.peak_write;
+        let share = self.share_of_peak_write(self.messages_a_second(orchestration));
         block.push(Figure::fixed("cost.orchestration.share_of_peak_write", share, 2).marked(Mark::Percent));
         for (name, style) in [("choreography", CHOREOGRAPHY), ("orchestration", Style::Orchestration)] {
             let [(_, definition_units), ..] = self.structure(style);
             block.plain(format!("cost.{name}.definition_units"), definition_units);
         }
         block
-    }
-
-    fn a_job(&self, messages: u64) -> f64 {
-        messages as f64 / self.jobs.len() as f64
     }
 }

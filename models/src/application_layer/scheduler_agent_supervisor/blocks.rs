@@ -13,12 +13,10 @@ impl Parameters {
         let [_, (_, supervised)] = &runs;
         let mut report = Report::new([self.measure(&runs), self.cost(supervised)]);
         for (name, run) in &runs {
-            let names = run.half_finished.iter().map(|job| Fact::from(format!("S{job}").as_str()));
+            let names = run.half_finished().into_iter().map(|job| Fact::from(format!("S{job}").as_str()));
             report.fact(format!("runs.{name}.half_finished_jobs"), Fact::List(names.collect()));
             report.fact(format!("runs.{name}.starts"), run.starts);
-            // Every step is started once; what it is started beyond that, it is driven again.
-            let first_starts = run.steps + run.compensated_jobs + run.half_finished.len() as u64;
-            report.fact(format!("runs.{name}.driven_again"), run.starts.saturating_sub(first_starts));
+            report.fact(format!("runs.{name}.driven_again"), run.driven_again());
         }
         report
     }
@@ -30,13 +28,13 @@ impl Parameters {
         block.plain("stalled_steps", self.stalled.len());
         block.plain("persistent_steps", self.persistent.len());
         let measures: [(&str, Count); 8] = [
-            ("completed", |run| run.completed),
+            ("completed", |run| run.completed()),
             ("steps", |run| run.steps),
             ("redriven", |run| run.redriven),
             ("wasted", |run| run.wasted),
-            ("compensated_jobs", |run| run.compensated_jobs),
+            ("compensated_jobs", |run| run.compensated_jobs()),
             ("compensated_steps", |run| run.compensated_steps),
-            ("half_finished", |run| run.half_finished.len() as u64),
+            ("half_finished", |run| run.half_finished().len() as u64),
             ("last_round", |run| run.last_round),
         ];
         for (measure, of) in measures {
@@ -48,7 +46,7 @@ impl Parameters {
             let run = self.run(Some(scan));
             let row = format!("sweep.scan_{scan}");
             block.plain(format!("parameters.scans.{i}"), scan);
-            block.plain(format!("{row}.completed"), run.completed);
+            block.plain(format!("{row}.completed"), run.completed());
             block.fixed(format!("{row}.mean_recovery"), run.mean_recovery(), 2);
             block.plain(format!("{row}.worst_recovery"), run.worst_recovery());
             block.plain(format!("{row}.last_round"), run.last_round);

@@ -40,7 +40,7 @@ impl Parameters {
             ("skipped", |run| run.skipped as u64),
             ("ticks", |run| run.ticks),
             ("lanes", |run| run.lanes.len() as u64),
-            ("busiest_lane", |run| run.lanes.values().copied().max().unwrap_or(0)),
+            ("busiest_lane", |run| run.busiest_lane()),
         ];
         for (measure, of) in measures {
             for (name, run) in runs {
