@@ -70,6 +70,7 @@ counterexamples! {
     a_large_window_of_slow_calls_fills_the_pool: "circuit-breaker" # "slow-as-good-as-down",
     a_breaker_opened_before_a_partial_failure_gets_more_answers: "circuit-breaker" # "own-flow-gains-nothing",
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
+    a_field_missed_before_the_failure_is_stale_a_round_earlier: "graceful-degradation" # "core-postponed-by-the-bound",
     a_failover_on_a_pause_drops_more_than_the_pause: "failover-design" # "failover-drops-no-more",
     a_late_failover_is_a_false_one: "failover-design" # "higher-threshold-fewer-false-failovers",
     a_threshold_beyond_a_stop_leaves_the_half_failed_replica_active: "failover-design" # "same-silent-loss-at-any-threshold",
