@@ -80,6 +80,8 @@ counterexamples! {
     a_check_on_the_round_of_the_stop_detects_at_once: "health-endpoint-monitoring" # "longer-interval-detects-no-earlier",
     a_rare_check_meets_a_pause: "health-endpoint-monitoring" # "longer-interval-evicts-no-more",
     a_pause_of_two_rounds_is_one_pause: "health-endpoint-monitoring" # "month-has-the-schedules-share",
+    a_lag_at_peak_is_more_of_an_average_interval: "recovery-objectives" # "lag-is-its-share-of-an-interval",
+    a_lag_beyond_the_window_loses_more_than_it_rejects: "recovery-objectives" # "synchronous-rejects-more",
     twice_the_rounds_lose_more_than_twice_the_writes: "redundancy-zones" # "doubled-way-doubles-the-loss",
     a_run_loses_a_round_less_than_is_converted: "redundancy-zones" # "conversion-is-the-run",
     another_region_is_twice_as_far_as_another_zone: "redundancy-zones" # "ratio-is-that-of-the-distances",
