@@ -85,6 +85,8 @@ counterexamples! {
     twice_the_rounds_lose_more_than_twice_the_writes: "redundancy-zones" # "doubled-way-doubles-the-loss",
     a_run_loses_a_round_less_than_is_converted: "redundancy-zones" # "conversion-is-the-run",
     another_region_is_twice_as_far_as_another_zone: "redundancy-zones" # "ratio-is-that-of-the-distances",
+    a_shared_neighbour_that_stays_is_crossed_to: "deployment-stamps-and-geo-replicas" # "fewer-shared-fewer-crossings",
+    a_geo_replica_leaves_what_is_shared_alone: "deployment-stamps-and-geo-replicas" # "geo-replica-doubles",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
