@@ -29,6 +29,12 @@ impl Span {
 #[serde(transparent)]
 pub struct Schedule(Vec<Span>);
 
+impl From<Vec<Span>> for Schedule {
+    fn from(spans: Vec<Span>) -> Self {
+        Self(spans)
+    }
+}
+
 impl Schedule {
     /// True in the rounds of any span.
     pub fn includes(&self, round: u64) -> bool {

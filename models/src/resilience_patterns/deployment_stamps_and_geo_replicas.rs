@@ -4,7 +4,10 @@
 //! Flows run through components; a placement keeps some of them outside the stamps, shared by all. Left out: time,
 //! capacity, requests that concern two stamps, and how a stamp is replicated.
 
+mod invariants;
+
 use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +56,7 @@ enum Placement<'a> {
     Stamped { stamps: u64, shared: &'a [String] },
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Stamp,
     Shared,
@@ -76,6 +79,7 @@ impl Placement<'_> {
 }
 
 /// What one component's loss takes with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct BlastRadius {
     requests: u64,
     all_requests: u64,
@@ -136,6 +140,12 @@ impl Parameters {
         }
     }
 
+    /// Components to set up for so many self-contained stamps, each in so many regions; what is shared there is once.
+    fn deployed(&self, stamps: u64, regions: u64) -> u64 {
+        let placement = self.self_contained();
+        self.count(placement, Scope::Stamp) as u64 * stamps * regions + self.count(placement, Scope::Shared) as u64
+    }
+
     /// The widest blast radius among the components that even self-contained stamps share.
     fn floor_percent(&self) -> Option<f64> {
         let placement = self.self_contained();
@@ -179,6 +189,10 @@ impl Lesson for Parameters {
     fn report(&self) -> Report {
         Report::new([self.measure(), self.load()])
     }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
 }
 
 impl Parameters {
@@ -219,13 +233,11 @@ impl Parameters {
             block.push(Figure::fixed(format!("{row}.blast_radius"), 100.0 / share, 2).marked(Mark::Percent));
             block.grouped(format!("{row}.shipments"), self.shipments_a_day / share);
         }
-        let stamp_local = self.count(self.self_contained(), Scope::Stamp) as u64;
-        let shared = self.count(self.self_contained(), Scope::Shared) as u64;
         for &stamps in &self.stamp_counts {
             let row = format!("components.stamps_{stamps}");
             block.plain(format!("{row}.stamps"), stamps);
-            block.plain(format!("{row}.total"), stamp_local * stamps + shared);
-            block.plain(format!("{row}.with_geo_replicas"), stamp_local * stamps * WITH_GEO_REPLICA + shared);
+            block.plain(format!("{row}.total"), self.deployed(stamps, 1));
+            block.plain(format!("{row}.with_geo_replicas"), self.deployed(stamps, WITH_GEO_REPLICA));
             block.plain(format!("{row}.touched_by_billing"), stamps);
         }
         block.push(Figure::fixed("floor", self.floor_percent(), 1).marked(Mark::Percent));

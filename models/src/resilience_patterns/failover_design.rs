@@ -4,7 +4,11 @@
 //! active replica responds, so that a half-failed A, which accepts writes and loses them, never triggers anything.
 //! Left out: failures of B, two replicas that both believe themselves active, and what the check asks.
 
-use crate::figures::{Block, Figure, Mark, Report};
+mod blocks;
+mod invariants;
+
+use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -79,16 +83,33 @@ enum Failback {
     Permanent,
 }
 
+/// Rounds, each with what became of its writes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Writes {
+    stored: u64,
+    dropped: u64,
+    silently_lost: u64,
+}
+
 /// Rounds, and transitions begun.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Counts {
+    writes: Writes,
     failovers: u64,
     /// Failovers away from a replica that responded again as soon as they completed.
     false_failovers: u64,
     failbacks: u64,
     transition_rounds: u64,
-    dropped: u64,
-    silently_lost: u64,
+}
+
+impl Writes {
+    fn answered_by(&mut self, replica: &Replica, round: u64) {
+        if replica.stores_writes(round) {
+            self.stored += 1;
+        } else {
+            self.silently_lost += 1;
+        }
+    }
 }
 
 impl Parameters {
@@ -103,7 +124,7 @@ impl Parameters {
             let begin = |to| Some(Transition { to, completes: now + self.promotion_rounds });
             if let Some(Transition { to, completes }) = transition {
                 counts.transition_rounds += 1;
-                counts.dropped += 1;
+                counts.writes.dropped += 1;
                 if now == completes {
                     if to == Active::B && a.responds(now + 1) {
                         counts.false_failovers += 1;
@@ -116,7 +137,7 @@ impl Parameters {
             }
             match active {
                 Active::A if !a.responds(now) => {
-                    counts.dropped += 1;
+                    counts.writes.dropped += 1;
                     failed_checks += 1;
                     if failed_checks >= threshold {
                         counts.failovers += 1;
@@ -125,32 +146,33 @@ impl Parameters {
                 }
                 Active::A => {
                     failed_checks = 0;
-                    if !a.stores_writes(now) {
-                        counts.silently_lost += 1;
-                    }
+                    counts.writes.answered_by(a, now);
                 }
-                Active::B if failback == Failback::Automatic => {
+                Active::B => {
+                    counts.writes.stored += 1;
                     responses = if a.responds(now) { responses + 1 } else { 0 };
-                    if responses >= self.failback_responses {
+                    if failback == Failback::Automatic && responses >= self.failback_responses {
                         counts.failbacks += 1;
                         transition = begin(Active::A);
                     }
                 }
-                Active::B => {}
             }
         }
         counts
     }
 
-    /// Rounds in which A alone accepts, drops and silently loses writes.
-    fn without_failover(&self) -> [usize; 3] {
+    /// What becomes of the writes where A alone accepts them.
+    fn without_failover(&self) -> Writes {
         let a = &self.replica_a;
-        let rounds = |is: &dyn Fn(u64) -> bool| (1..=self.rounds).filter(|&round| is(round)).count();
-        [
-            rounds(&|round| a.stores_writes(round)),
-            rounds(&|round| !a.responds(round)),
-            rounds(&|round| a.responds(round) && !a.stores_writes(round)),
-        ]
+        let mut writes = Writes::default();
+        for round in 1..=self.rounds {
+            if a.responds(round) {
+                writes.answered_by(a, round);
+            } else {
+                writes.dropped += 1;
+            }
+        }
+        writes
     }
 
     /// From the first failed check of a real stop until the standby accepts writes.
@@ -203,97 +225,10 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let automatic = self.run(self.threshold, Failback::Automatic);
-        let permanent = self.run(self.threshold, Failback::Permanent);
-        let mut report = Report::new([self.measure(&automatic, &permanent), self.budget(automatic.silently_lost)]);
-        report.fact("promotion_rounds", self.promotion_rounds);
-        report.fact("window_seconds", self.window_seconds(self.threshold));
-        report.fact("longest_pause_rounds", self.replica_a.paused.longest());
-        report.fact("failback.permanent.silently_lost", permanent.silently_lost);
-        report
-    }
-}
-
-impl Parameters {
-    fn measure(&self, automatic: &Counts, permanent: &Counts) -> Block {
-        let mut block = Block::new("measure");
-        let [accepted, dropped, silently_lost] = self.without_failover();
-        block.plain("parameters.rounds", self.rounds);
-        block.plain("replica_a.paused_rounds", self.replica_a.paused.rounds());
-        block.plain("replica_a.stopped_rounds", self.replica_a.stopped.rounds());
-        block.plain("replica_a.half_failed_rounds", self.replica_a.half_failed.rounds());
-        block.plain("no_failover.accepted", accepted);
-        block.plain("no_failover.dropped", dropped);
-        block.plain("no_failover.silently_lost", silently_lost);
-
-        for (i, &threshold) in self.thresholds.iter().enumerate() {
-            let counts = self.run(threshold, Failback::Automatic);
-            let row = format!("detection.threshold_{threshold}");
-            block.plain(format!("parameters.thresholds.{i}"), threshold);
-            block.plain(format!("{row}.failovers"), counts.failovers);
-            block.plain(format!("{row}.false_failovers"), counts.false_failovers);
-            block.plain(format!("{row}.failbacks"), counts.failbacks);
-            block.plain(format!("{row}.transition_rounds"), counts.transition_rounds);
-            block.plain(format!("{row}.dropped"), counts.dropped);
-            block.plain(format!("{row}.silently_lost"), counts.silently_lost);
-        }
-        for (policy, counts) in [("automatic", automatic), ("permanent", permanent)] {
-            let row = format!("failback.{policy}");
-            block.plain(format!("{row}.threshold"), self.threshold);
-            block.plain(format!("{row}.failovers"), counts.failovers);
-            block.plain(format!("{row}.failbacks"), counts.failbacks);
-            block.plain(format!("{row}.transition_rounds"), counts.transition_rounds);
-            block.plain(format!("{row}.dropped"), counts.dropped);
-            block.plain(format!("{row}.active_changes"), counts.failovers + counts.failbacks);
-        }
-        block
+        self.publish()
     }
 
-    fn budget(&self, silent_rounds: u64) -> Block {
-        let mut block = Block::new("budget");
-        for &threshold in &self.thresholds {
-            let row = format!("budget.threshold_{threshold}");
-            let stops = self.stops_a_month * self.window_seconds(threshold);
-            let false_failovers = self.false_failover_seconds(threshold);
-            let total = stops + false_failovers;
-            block.plain(format!("{row}.threshold"), threshold);
-            block.plain(format!("{row}.window_seconds"), self.window_seconds(threshold));
-            block.fixed(format!("{row}.stops_seconds"), stops, 1);
-            block.fixed(format!("{row}.false_failovers_seconds"), false_failovers, 1);
-            block.fixed(format!("{row}.total_minutes"), total / 60.0, 2);
-            let share = Figure::fixed(format!("{row}.failure_share"), self.failure_share_percent(total), 2);
-            block.push(share.marked(Mark::PercentBefore));
-        }
-
-        let recovery_seconds = self.recovery_minutes * 60.0;
-        let unprotected = self.stops_a_month * recovery_seconds;
-        let rounds = self.threshold + self.promotion_rounds;
-        let protected = self.stops_a_month * rounds as f64 * self.round_seconds;
-        let window = self.window_seconds(self.threshold);
-        block.plain("parameters.stops_a_month", self.stops_a_month);
-        block.plain("stops.recovery_seconds", recovery_seconds);
-        block.fixed("stops.no_failover_minutes", unprotected / 60.0, 1);
-        let share = Figure::fixed("stops.no_failover_failure_share", self.failure_share_percent(unprotected), 1);
-        block.push(share.marked(Mark::PercentBefore));
-        block.plain("parameters.threshold", self.threshold);
-        block.plain("stops.failover_seconds", protected);
-        block.push(Figure::fixed("stops.times_shorter", unprotected / protected, 1).marked(Mark::Times));
-        block.fixed("window.dropped_writes", window * self.peak_write, 2);
-        block.fixed("window.dropped_edge_requests", window * self.peak_edge, 2);
-
-        let half_failed_seconds = silent_rounds as f64 * self.round_seconds;
-        let lost_writes = half_failed_seconds * self.peak_write;
-        block.plain("half_failed.rounds", silent_rounds);
-        block.plain("parameters.round_seconds", self.round_seconds);
-        block.plain("half_failed.seconds", half_failed_seconds);
-        block.fixed("half_failed.lost_writes", lost_writes, 2);
-
-        for (i, &replicas) in self.active_active_replicas.iter().enumerate() {
-            let row = format!("active_active.replicas_{replicas}");
-            block.plain(format!("parameters.active_active_replicas.{i}"), replicas);
-            block.fixed(format!("{row}.dropped_writes"), window * self.peak_write / replicas as f64, 2);
-            block.fixed(format!("{row}.lost_writes"), lost_writes / replicas as f64, 2);
-        }
-        block
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

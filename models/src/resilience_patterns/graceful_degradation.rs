@@ -6,8 +6,10 @@
 //! failure is noticed, and whether the reader takes an old value for a new one.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +85,7 @@ enum Value {
 }
 
 /// What one run counted after the warmup.
-#[derive(Debug, Default)]
+#[derive(Debug, PartialEq, Default)]
 struct Outcome {
     full: u64,
     reduced: u64,
@@ -95,7 +97,7 @@ struct Outcome {
     last_response: u64,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, PartialEq, Default, Clone, Copy)]
 struct Served {
     fresh: u64,
     stale: u64,
@@ -121,6 +123,11 @@ impl Parameters {
         (self.failure_minutes * ROUNDS_A_MINUTE).round() as u64
     }
 
+    /// The field of that place misses a round, although its source is healthy.
+    fn misses(&self, place: u64, round: u64) -> bool {
+        (round + place * self.transient_stagger).is_multiple_of(self.transient_interval)
+    }
+
     /// A run in which the source `down`, if any, stops after the warmup.
     fn run(&self, policy: Policy, down: Option<&str>) -> Outcome {
         let mut outcome = Outcome { served: vec![Served::default(); self.fields.len()], ..Outcome::default() };
@@ -131,8 +138,7 @@ impl Parameters {
             values.clear();
             for ((field, last_fresh), place) in self.fields.iter().zip(&mut last_fresh).zip(0..) {
                 let stopped = failing && down == Some(&field.source);
-                let missed = (now + place * self.transient_stagger).is_multiple_of(self.transient_interval);
-                values.push(if !stopped && !missed {
+                values.push(if !stopped && !self.misses(place, now) {
                     *last_fresh = Some(now);
                     Value::Fresh
                 } else if policy == Policy::StaleFallback
@@ -213,5 +219,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

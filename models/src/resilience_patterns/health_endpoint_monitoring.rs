@@ -5,8 +5,10 @@
 //! a check costs the replica itself, consecutive checks (the failover lesson's threshold), and retries.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -92,7 +94,7 @@ impl Replica {
 }
 
 /// What an endpoint asks; each depth asks everything that the ones before it ask.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 enum Depth {
     /// Does the process run?
     Shallow,
@@ -120,8 +122,10 @@ impl Depth {
     }
 }
 
-#[derive(Default)]
+#[derive(Debug, PartialEq, Default)]
 struct Counts {
+    /// Requests of any kind.
+    answered: u64,
     /// Replica-rounds outside the pool.
     out_of_pool: usize,
     dropped_reads: u64,
@@ -195,7 +199,10 @@ impl Parameters {
     fn serve(&self, now: u64, pool: &mut Pool, counts: &mut Counts) {
         for _ in 0..self.requests.reads {
             match pool.next() {
-                Some(replica) if replica.serves(now) => continue,
+                Some(replica) if replica.serves(now) => {
+                    counts.answered += 1;
+                    continue;
+                }
                 Some(replica) => counts.reads_to_stopped += u64::from(self.has_stopped(replica, now)),
                 None => counts.wasted_rejections += u64::from(self.replicas.iter().any(|r| r.serves(now))),
             }
@@ -204,7 +211,7 @@ impl Parameters {
         for _ in 0..self.requests.writes {
             match pool.next() {
                 Some(replica) if replica.serves(now) && replica.half_failed.includes(now) => counts.silently_lost += 1,
-                Some(replica) if replica.serves(now) && !self.state_store_down.includes(now) => {}
+                Some(replica) if replica.serves(now) && !self.state_store_down.includes(now) => counts.answered += 1,
                 _ => counts.dropped_writes += 1,
             }
         }
@@ -212,6 +219,8 @@ impl Parameters {
         for _ in 0..self.requests.batch {
             if self.billing_store_down.includes(now) || pool.next().is_none() {
                 counts.dropped_batch += 1;
+            } else {
+                counts.answered += 1;
             }
         }
     }
@@ -219,6 +228,10 @@ impl Parameters {
     /// True for the watched replica during a stop.
     fn has_stopped(&self, replica: &Replica, now: u64) -> bool {
         replica.name == self.watched && replica.stopped.includes(now)
+    }
+
+    fn checks_a_second(&self, replicas: u64, interval: u64) -> f64 {
+        replicas as f64 / (interval as f64 * self.round_seconds)
     }
 
     /// Pauses in the schedule, counted in rounds as the course does; several rounds may be one pause.
@@ -273,6 +286,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

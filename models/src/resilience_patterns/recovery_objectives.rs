@@ -4,8 +4,11 @@
 //! what is still on its way; synchronous acknowledgment loses nothing, and rejects writes while the standby is away.
 //! Left out: how replication works, and restoring from a backup.
 
+mod invariants;
+
 use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +62,10 @@ impl Interval {
             }
     }
 
+    fn backups_a_day(self) -> f64 {
+        SECONDS_A_DAY / self.seconds()
+    }
+
     /// How many of its unit.
     fn number(self) -> f64 {
         match self {
@@ -81,6 +88,16 @@ impl Interval {
 impl Parameters {
     fn events_a_second(&self) -> f64 {
         self.events_a_day as f64 / SECONDS_A_DAY
+    }
+
+    /// At worst: the failure comes right before the next backup.
+    fn lost_events(&self, interval: Interval) -> f64 {
+        self.events_a_second() * interval.seconds()
+    }
+
+    /// Failures of so many minutes that the month's share of the outage budget has room for.
+    fn failures_in_share(&self, minutes: f64) -> f64 {
+        self.failure_share_minutes / minutes
     }
 
     /// Writes a month that a standby's failover windows reject when every write waits for it.
@@ -121,6 +138,10 @@ impl Lesson for Parameters {
     fn report(&self) -> Report {
         Report::new([self.loss(), self.budget()])
     }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
 }
 
 fn intervals(d: &mut Declaration, name: &str, intervals: &[Interval]) {
@@ -139,7 +160,7 @@ impl Parameters {
         for (i, &interval) in self.backup_intervals.iter().enumerate() {
             let row = format!("backup.{}", interval.name());
             let seconds = interval.seconds();
-            let events = self.events_a_second() * seconds;
+            let events = self.lost_events(interval);
             block.plain(format!("parameters.backup_intervals.{i}.{}", interval.unit()), interval.number());
             block.plain(format!("{row}.seconds"), seconds);
             block.grouped(format!("{row}.lost_events"), events.round());
@@ -160,7 +181,7 @@ impl Parameters {
         block.plain("operations.increment_days", self.period_days);
         for (i, &interval) in self.operation_intervals.iter().enumerate() {
             let row = format!("operations.{}", interval.name());
-            let backups = SECONDS_A_DAY / interval.seconds();
+            let backups = interval.backups_a_day();
             block.plain(format!("parameters.operation_intervals.{i}.{}", interval.unit()), interval.number());
             block.fixed(format!("{row}.backups_a_day"), backups, 0);
             block.fixed(format!("{row}.backups"), backups * days, 0);
@@ -179,7 +200,7 @@ impl Parameters {
             self.publish_objective(&mut block, &format!("objective.minutes_{}", segment(minutes)), minutes);
         }
         block.plain("parameters.recovery_minutes", self.recovery_minutes);
-        block.fixed("recovery.failures_in_share", self.failure_share_minutes / self.recovery_minutes, 2);
+        block.fixed("recovery.failures_in_share", self.failures_in_share(self.recovery_minutes), 2);
 
         let (rejected, lost) = (self.rejected_a_month(), self.lost_a_month());
         block.grouped("parameters.events_a_day", self.events_a_day);
@@ -191,7 +212,7 @@ impl Parameters {
     }
 
     fn publish_objective(&self, block: &mut Block, row: &str, minutes: f64) {
-        block.fixed(format!("{row}.failures_in_share"), self.failure_share_minutes / minutes, 2);
+        block.fixed(format!("{row}.failures_in_share"), self.failures_in_share(minutes), 2);
         let share = Figure::fixed(format!("{row}.budget_share"), 100.0 * minutes / self.outage_budget_minutes, 2);
         block.push(share.marked(Mark::PercentBefore));
         block.grouped(format!("{row}.dropped_edge_requests"), (minutes * 60.0 * self.peak_edge).round());

@@ -4,7 +4,11 @@
 //! Each write is accepted by one replica, in turn, and copied to all the others; a copy takes longer the farther it
 //! goes. Then one unit fails for good. Left out: conflicts, reads, copies sent again, and recovery.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+mod blocks;
+mod invariants;
+
+use crate::figures::{Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +85,7 @@ struct UnitLoss {
     propagation_rounds: u64,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Failure {
     Machine,
     Zone,
@@ -161,6 +165,15 @@ impl Parameters {
         counts
     }
 
+    /// What all zones must be able to carry, so that one fewer carry the peak.
+    fn provisioned(&self, zones: u64) -> f64 {
+        zones as f64 * self.peak_edge_without_one(zones)
+    }
+
+    fn peak_edge_without_one(&self, zones: u64) -> f64 {
+        self.peak_edge / (zones - 1) as f64
+    }
+
     /// Writes that stand in the lost unit alone, at the service's peak.
     fn unpropagated(&self, loss: &UnitLoss) -> f64 {
         loss.propagation_rounds as f64 * self.round_seconds * self.peak_write / loss.units as f64
@@ -217,81 +230,16 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let mut report = Report::new([self.measure(), self.capacity()]);
-        // The rounds that the lesson's own distances give a lost zone and a lost region.
-        let zone = UnitLoss { propagation_rounds: self.propagation.same_region, ..self.losses.zone };
-        let region = UnitLoss { propagation_rounds: self.propagation.other_region, ..self.losses.region };
-        report.fact("by_distance.zone", self.unpropagated(&zone));
-        report.fact("by_distance.region", self.unpropagated(&region));
-        report.fact("by_distance.ratio", self.unpropagated(&region) / self.unpropagated(&zone));
-        report
+        self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 
 impl Losses {
     fn named(&self) -> [(&'static str, &UnitLoss); 2] {
         [("zone", &self.zone), ("region", &self.region)]
-    }
-}
-
-impl Parameters {
-    fn measure(&self) -> Block {
-        let mut block = Block::new("measure");
-        block.plain("parameters.rounds", self.rounds);
-        block.plain("parameters.writes_a_round", self.writes_a_round);
-        block.plain("parameters.failure_round", self.failure_round);
-        block.plain("parameters.propagation.same_zone", self.propagation.same_zone);
-        block.plain("parameters.propagation.same_region", self.propagation.same_region);
-        block.plain("parameters.propagation.other_region", self.propagation.other_region);
-        for plan in &self.plans {
-            for failure in Failure::ALL {
-                let counts = self.run(plan, failure);
-                let row = format!("plans.{}.{}", segment(&plan.name), failure.name());
-                let replicas = plan.replicas.len();
-                let capacity = 100.0 * counts.survivors as f64 / replicas as f64;
-                block.plain(format!("{row}.survivors"), counts.survivors);
-                block.plain(format!("{row}.replicas"), replicas);
-                block.push(Figure::fixed(format!("{row}.capacity"), capacity, 1).marked(Mark::Percent));
-                block.plain(format!("{row}.dropped"), counts.dropped);
-                block.plain(format!("{row}.lost"), counts.lost);
-            }
-        }
-        block
-    }
-
-    fn capacity(&self) -> Block {
-        let mut block = Block::new("capacity");
-        for (i, &zones) in self.zone_counts.iter().enumerate() {
-            let row = format!("capacity.zones_{zones}");
-            let each_after_loss = self.peak_edge / (zones - 1) as f64;
-            let provisioned = zones as f64 * each_after_loss;
-            block.plain(format!("parameters.zone_counts.{i}"), zones);
-            block.fixed(format!("{row}.load_each"), self.peak_edge / zones as f64, 2);
-            block.fixed(format!("{row}.load_each_after_loss"), each_after_loss, 2);
-            block.fixed(format!("{row}.provisioned"), provisioned, 2);
-            block.fixed(format!("{row}.idle"), provisioned - self.peak_edge, 2);
-            let extra = Figure::fixed(format!("{row}.extra"), 100.0 * (provisioned / self.peak_edge - 1.0), 1);
-            block.push(extra.marked(Mark::Percent));
-        }
-
-        let bytes_an_event = self.growth_gb_a_day * 1e9 / self.events_a_day as f64;
-        block.fixed("transfer.bytes_an_event", bytes_an_event, 2);
-        block.plain("parameters.growth_gb_a_day", self.growth_gb_a_day);
-        block.grouped("parameters.events_a_day", self.events_a_day);
-        block.fixed("transfer.kb_a_second", self.peak_write * bytes_an_event / 1024.0, 2);
-        block.fixed("transfer.mb_a_day", self.growth_gb_a_day * 1000.0, 2);
-
-        block.plain("parameters.round_seconds", self.round_seconds);
-        for (name, loss) in self.losses.named() {
-            let row = format!("unpropagated.{name}");
-            block.plain(format!("parameters.losses.{name}.units"), loss.units);
-            block.plain(format!("parameters.losses.{name}.propagation_rounds"), loss.propagation_rounds);
-            block.plain(format!("{row}.seconds"), loss.propagation_rounds as f64 * self.round_seconds);
-            block.fixed(format!("{row}.writes_a_second"), self.peak_write / loss.units as f64, 2);
-            block.fixed(format!("{row}.writes"), self.unpropagated(loss), 2);
-        }
-        let ratio = self.unpropagated(&self.losses.region) / self.unpropagated(&self.losses.zone);
-        block.fixed("unpropagated.ratio", ratio, 2);
-        block
     }
 }

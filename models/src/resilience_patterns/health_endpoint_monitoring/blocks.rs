@@ -63,10 +63,9 @@ impl Parameters {
         for &replicas in &self.check_load.replicas {
             for &interval in &self.check_load.intervals {
                 let row = format!("check_load.replicas_{replicas}.every_{interval}");
-                let seconds = interval as f64 * self.round_seconds;
-                let checks = replicas as f64 / seconds;
+                let checks = self.checks_a_second(replicas, interval);
                 block.plain(format!("{row}.replicas"), replicas);
-                block.plain(format!("{row}.interval_seconds"), seconds);
+                block.plain(format!("{row}.interval_seconds"), interval as f64 * self.round_seconds);
                 block.fixed(format!("{row}.checks_a_second"), checks, 2);
                 let load = Figure::fixed(format!("{row}.store_load"), 100.0 * checks / self.store_requests, 2);
                 block.push(load.marked(Mark::PercentBefore));
@@ -82,14 +81,19 @@ impl Parameters {
         block.push(Figure::fixed("eviction.load_ratio", after / before, 2).marked(Mark::Times));
         for (i, &interval) in self.eviction_intervals.iter().enumerate() {
             let row = format!("eviction.every_{interval}");
-            let caught = self.run(Depth::Local, interval).false_evictions as f64 / self.paused_rounds() as f64;
             block.plain(format!("parameters.eviction_intervals.{i}"), interval);
-            block.fixed(format!("{row}.a_month"), self.pauses_a_month * caught, 1);
+            block.fixed(format!("{row}.a_month"), self.false_evictions_a_month(interval), 1);
             let lost = Figure::fixed(format!("{row}.capacity_lost"), 100.0 / replicas, 1);
             block.push(lost.marked(Mark::Percent));
             block.plain(format!("{row}.seconds"), interval as f64 * self.round_seconds);
         }
         block
+    }
+
+    /// Of a month's pauses, those that the schedule's share says are seen as failures.
+    pub(super) fn false_evictions_a_month(&self, interval: u64) -> f64 {
+        let caught = self.run(Depth::Local, interval).false_evictions as f64 / self.paused_rounds() as f64;
+        self.pauses_a_month * caught
     }
 }
 
