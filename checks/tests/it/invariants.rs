@@ -77,6 +77,8 @@ counterexamples! {
     a_store_that_is_read_more_than_written_gets_a_higher_ratio: "idempotent-operations" # "lookups-lower-ratio",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    a_check_as_large_as_the_proof_saves_nothing: "claim-check-pattern" # "check-moves-fewer-bytes",
+    an_event_whose_producer_crashed_is_never_processed: "claim-check-pattern" # "immediate-deletion-exactly-once",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
