@@ -79,6 +79,9 @@ counterexamples! {
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
     a_check_as_large_as_the_proof_saves_nothing: "claim-check-pattern" # "check-moves-fewer-bytes",
     an_event_whose_producer_crashed_is_never_processed: "claim-check-pattern" # "immediate-deletion-exactly-once",
+    the_state_order_writes_twice_in_its_first_steps: "strangler-fig-pattern" # "state-order-starts-without",
+    one_step_ahead_moves_both_ends_of_a_chain_first: "strangler-fig-pattern" # "state-order-below-volume-order",
+    the_state_order_backwards_moves_traffic_sooner: "strangler-fig-pattern" # "traffic-costs-dual-writes",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
