@@ -82,6 +82,12 @@ counterexamples! {
     a_slower_store_lets_fewer_in_just_before_it_recovers: "valet-key-pattern" # "slower-drops-no-less",
     sellers_with_less_than_a_shipment_a_day_take_more_keys: "valet-key-pattern" # "narrower-scope-more-keys",
     views_take_a_key_as_uploads_do: "valet-key-pattern" # "a-signing-for-each-transfer",
+    a_value_withdrawn_before_the_refresh_reaches_nobody: "external-configuration-store" # "propagation-within-interval",
+    a_value_written_before_the_first_refresh_waits_for_the_others:
+        "external-configuration-store" # "stagger-keeps-propagation",
+    detection_of_no_whole_intervals_lasts_longer_for_some: "external-configuration-store" # "stagger-keeps-faulty-total",
+    a_value_mixes_as_it_comes_and_as_it_goes: "external-configuration-store" # "one-mixed-window",
+    a_longer_interval_may_refresh_at_better_seconds: "external-configuration-store" # "longer-refresh-more-faulty",
     the_state_order_writes_twice_in_its_first_steps: "strangler-fig-pattern" # "state-order-starts-without",
     one_step_ahead_moves_both_ends_of_a_chain_first: "strangler-fig-pattern" # "state-order-below-volume-order",
     the_state_order_backwards_moves_traffic_sooner: "strangler-fig-pattern" # "traffic-costs-dual-writes",

@@ -4,7 +4,10 @@
 //! Each replica reads the store at its own second of every refresh interval and keeps the value in between. A wrong
 //! value is withdrawn once it is detected. Left out: how it is detected, and reads that are slow or partly fail.
 
+mod invariants;
+
 use crate::figures::{Block, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -255,6 +258,10 @@ impl Lesson for Parameters {
         let mut report = Report::new([block]);
         facts.into_iter().for_each(|(name, windows)| report.fact(name, windows));
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 
