@@ -70,6 +70,7 @@ counterexamples! {
     a_large_window_of_slow_calls_fills_the_pool: "circuit-breaker" # "slow-as-good-as-down",
     a_breaker_opened_before_a_partial_failure_gets_more_answers: "circuit-breaker" # "own-flow-gains-nothing",
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
+    who_is_interrupted_does_not_depend_on_the_window: "disaster-recovery-drill" # "shorter-window-less-damage",
     a_copy_after_the_keys_lifetime_takes_effect_again: "idempotent-operations" # "exactly-once-however-late",
     a_stop_between_key_and_effect_loses_or_repeats_one: "idempotent-operations" # "exactly-once-in-two-writes",
     a_write_that_two_sources_deliver_again_is_duplicated_once: "idempotent-operations" # "sources-add-up",

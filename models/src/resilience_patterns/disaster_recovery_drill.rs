@@ -4,7 +4,11 @@
 //! those that were under way when it began are either run again or given up. Left out: what goes wrong inside a step,
 //! steps that overlap, and workflows that remember how far they came.
 
-use crate::figures::{Block, Figure, Mark, Report, segment};
+mod blocks;
+mod invariants;
+
+use crate::figures::{Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +82,7 @@ impl Workflow {
 }
 
 /// What becomes of a workflow that the failover interrupts.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Delivery {
     /// It runs again from its first step.
     AtLeastOnce,
@@ -104,8 +108,14 @@ struct Cohort {
     given_up: bool,
 }
 
+impl Cohort {
+    fn runs(&self, workflow: &Workflow) -> bool {
+        !self.given_up && self.steps_done < workflow.steps()
+    }
+}
+
 /// Workflows, but for the side effects.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Counts {
     total: u64,
     completed: u64,
@@ -114,6 +124,8 @@ struct Counts {
     duplicated_side_effects: u64,
     /// Discarded after a side effect.
     orphaned: u64,
+    /// Still to be completed when the run ends.
+    unfinished: u64,
 }
 
 impl Parameters {
@@ -157,8 +169,7 @@ impl Parameters {
             if recovery.contains(&now) {
                 continue;
             }
-            let running = |cohort: &&mut Cohort| !cohort.given_up && cohort.steps_done < self.workflow.steps();
-            for cohort in cohorts.iter_mut().filter(running) {
+            for cohort in cohorts.iter_mut().filter(|cohort| cohort.runs(&self.workflow)) {
                 cohort.steps_done += 1;
                 counts.completed += if cohort.steps_done == self.workflow.steps() { size } else { 0 };
             }
@@ -167,7 +178,16 @@ impl Parameters {
                 counts.total += size;
             }
         }
-        counts
+        let unfinished = cohorts.iter().filter(|cohort| cohort.runs(&self.workflow)).count() as u64;
+        Counts { unfinished: unfinished * size, ..counts }
+    }
+
+    fn meets(&self, rounds: u64, objective_s: f64) -> bool {
+        self.seconds(rounds) <= objective_s
+    }
+
+    fn minutes_a_month(&self, frequency: &Frequency) -> f64 {
+        frequency.drills_a_month() * self.measured_rounds() as f64 * self.round_seconds / 60.0
     }
 }
 
@@ -213,8 +233,8 @@ impl Lesson for Parameters {
         let mut report = Report::new([self.plan(), self.work()]);
         for &seconds in &self.objectives {
             let row = format!("objective.seconds_{}", segment(seconds));
-            report.fact(format!("{row}.holds_by_plan"), self.seconds(self.planned_rounds()) <= seconds);
-            report.fact(format!("{row}.holds_by_drill"), self.seconds(self.measured_rounds()) <= seconds);
+            report.fact(format!("{row}.holds_by_plan"), self.meets(self.planned_rounds(), seconds));
+            report.fact(format!("{row}.holds_by_drill"), self.meets(self.measured_rounds(), seconds));
         }
         let unplanned: Vec<&str> =
             self.steps.iter().filter(|step| step.planned == 0).map(|step| step.name.as_str()).collect();
@@ -229,67 +249,8 @@ impl Lesson for Parameters {
         }
         report
     }
-}
 
-impl Parameters {
-    fn plan(&self) -> Block {
-        let mut block = Block::new("plan");
-        let (planned, measured) = (self.planned_rounds(), self.measured_rounds());
-        let deviation = |planned: u64, measured: u64| measured as i64 - planned as i64;
-        for (i, step) in self.steps.iter().enumerate() {
-            let row = format!("step.{}", segment(&step.name));
-            block.plain(format!("parameters.steps.{i}.planned"), step.planned);
-            block.plain(format!("parameters.steps.{i}.measured"), step.measured);
-            block.push(Figure::plain(format!("{row}.deviation"), deviation(step.planned, step.measured)).with_plus());
-        }
-        block.plain("total.planned", planned);
-        block.plain("total.measured", measured);
-        block.push(Figure::plain("total.deviation", deviation(planned, measured)).with_plus());
-        block.push(Figure::fixed("total.ratio", measured as f64 / planned as f64, 2).marked(Mark::Times));
-
-        block.plain("total.planned_seconds", self.seconds(planned));
-        block.plain("total.measured_seconds", self.seconds(measured));
-        block.plain("parameters.round_seconds", self.round_seconds);
-        for (i, &seconds) in self.objectives.iter().enumerate() {
-            block.plain(format!("parameters.objectives.{i}"), seconds);
-        }
-        block.fixed("drill.dropped_edge_requests", self.seconds(measured) * self.peak_edge, 2);
-        block.fixed("drill.minutes", self.seconds(measured) / 60.0, 2);
-        for frequency in &self.frequencies {
-            let row = format!("frequency.{}", segment(&frequency.name));
-            let drills = frequency.drills_a_month();
-            let minutes = drills * measured as f64 * self.round_seconds / 60.0;
-            let share = |name: &str, of: f64| Figure::fixed(format!("{row}.{name}"), 100.0 * minutes / of, 2);
-            block.fixed(format!("{row}.drills_a_month"), drills, 2);
-            block.fixed(format!("{row}.minutes_a_month"), minutes, 2);
-            block.push(share("planned_share", self.planned_share_minutes).marked(Mark::Percent));
-            block.push(share("budget_share", self.outage_budget_minutes).marked(Mark::Percent));
-        }
-        let deviating = self.steps.iter().filter(|step| step.measured != step.planned).count();
-        block.plain("step_count.deviating", deviating);
-        block.plain("step_count.all", self.steps.len());
-        block
-    }
-
-    fn work(&self) -> Block {
-        let mut block = Block::new("work");
-        let window = self.measured_rounds();
-        block.plain("parameters.rounds", self.rounds);
-        block.plain("parameters.workflows_a_round", self.workflows_a_round);
-        block.plain("workflow.steps", self.workflow.steps());
-        block.plain("workflow.side_effects", self.workflow.side_effects(self.workflow.steps()));
-        block.plain("parameters.failover_round", self.failover_round);
-        block.plain("window", window);
-        for delivery in Delivery::ALL {
-            let counts = self.run(delivery, window);
-            let row = delivery.name();
-            block.plain(format!("{row}.total"), counts.total);
-            block.plain(format!("{row}.completed"), counts.completed);
-            block.plain(format!("{row}.restarted"), counts.restarted);
-            block.plain(format!("{row}.discarded"), counts.discarded);
-            block.plain(format!("{row}.duplicated_side_effects"), counts.duplicated_side_effects);
-            block.plain(format!("{row}.orphaned"), counts.orphaned);
-        }
-        block
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
