@@ -5,8 +5,11 @@
 //! may crash before the message is written; the consumer may crash before it acknowledges, so that the message comes
 //! once more. Left out: the producer's own retries, reads that fail, and time, so that a lifetime never runs out.
 
+mod invariants;
+
 use crate::calendar::{DAYS_A_YEAR, SECONDS_A_DAY};
 use crate::figures::{Block, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Congruential, Uniform};
 use serde::{Deserialize, Serialize};
@@ -99,17 +102,24 @@ struct Message {
 }
 
 /// What one run counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Counts {
     deliveries: u64,
     /// Neither message nor proof was written.
     lost_events: u64,
     /// The proof was written, the message was not.
     orphaned: u64,
-    /// The message was there, its proof no longer.
-    dangling: u64,
-    processed: u64,
+    /// Whose message was there, its proof no longer.
+    dangling: Vec<usize>,
+    /// How often each event was processed.
+    times_processed: Vec<u8>,
     in_store: usize,
+}
+
+impl Counts {
+    fn processed(&self) -> u64 {
+        self.times_processed.iter().map(|times| u64::from(*times)).sum()
+    }
 }
 
 impl Parameters {
@@ -121,7 +131,7 @@ impl Parameters {
         let mut random = Congruential::new(self.seed);
         let mut store = ProofStore(vec![false; self.events]);
         let mut queue = VecDeque::with_capacity(self.events);
-        let mut counts = Counts::default();
+        let mut counts = Counts { times_processed: vec![0; self.events], ..Counts::default() };
 
         for event in 0..self.events {
             if layout.uses_check() {
@@ -136,10 +146,10 @@ impl Parameters {
         while let Some(Message { event, redelivered }) = queue.pop_front() {
             counts.deliveries += 1;
             if layout.uses_check() && !store.holds(event) {
-                counts.dangling += 1;
+                counts.dangling.push(event);
                 continue;
             }
-            counts.processed += 1;
+            counts.times_processed[event] += 1;
             if layout == Layout::DeletedAtOnce {
                 store.delete(event);
             }
@@ -148,6 +158,10 @@ impl Parameters {
             }
         }
         Counts { in_store: store.len(), ..counts }
+    }
+
+    fn moved_bytes(&self, layout: Layout, run: &Counts) -> u64 {
+        run.deliveries * self.message_bytes(layout)
     }
 
     /// Every shipment is delivered once.
@@ -198,6 +212,10 @@ impl Lesson for Parameters {
         self.publish_daily(&mut cost, &window);
         Report::new([measure, cost])
     }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
 }
 
 impl Crashes {
@@ -214,13 +232,13 @@ impl Parameters {
         block.plain(format!("parameters.{condition}.consumer"), crashes.consumer);
         for (layout, run) in Layout::ALL.into_iter().zip(runs) {
             let row = format!("{condition}.{}", layout.name());
-            let moved = run.deliveries * self.message_bytes(layout);
+            let moved = self.moved_bytes(layout, run);
             block.plain(format!("{row}.deliveries"), run.deliveries);
             block.fixed(format!("{row}.megabytes"), moved as f64 / 1e6, 2);
             block.plain(format!("{row}.lost_events"), run.lost_events);
             block.plain(format!("{row}.orphaned"), run.orphaned);
-            block.plain(format!("{row}.dangling"), run.dangling);
-            block.plain(format!("{row}.processed"), run.processed);
+            block.plain(format!("{row}.dangling"), run.dangling.len());
+            block.plain(format!("{row}.processed"), run.processed());
             block.plain(format!("{row}.in_store"), run.in_store);
         }
     }
@@ -272,7 +290,7 @@ impl Parameters {
         let daily = |counted: u64| shipments * (counted as f64 / self.events as f64);
         let orphaned_bytes = daily(immediate.orphaned) * self.proof_bytes as f64;
         block.grouped("daily.deliveries", self.daily_shipments);
-        block.fixed("daily.dangling", daily(immediate.dangling), 0);
+        block.fixed("daily.dangling", daily(immediate.dangling.len() as u64), 0);
         block.fixed("daily.orphaned", daily(immediate.orphaned), 0);
         block.fixed("daily.orphaned_mb", orphaned_bytes / 1e6, 1);
         block.fixed("yearly.orphaned_gb", orphaned_bytes * DAYS_A_YEAR / 1e9, 2);

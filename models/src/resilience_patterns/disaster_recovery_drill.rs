@@ -82,7 +82,7 @@ impl Workflow {
 }
 
 /// What becomes of a workflow that the failover interrupts.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Delivery {
     /// It runs again from its first step.
     AtLeastOnce,
@@ -108,8 +108,14 @@ struct Cohort {
     given_up: bool,
 }
 
+impl Cohort {
+    fn runs(&self, workflow: &Workflow) -> bool {
+        !self.given_up && self.steps_done < workflow.steps()
+    }
+}
+
 /// Workflows, but for the side effects.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Counts {
     total: u64,
     completed: u64,
@@ -118,6 +124,8 @@ struct Counts {
     duplicated_side_effects: u64,
     /// Discarded after a side effect.
     orphaned: u64,
+    /// Still to be completed when the run ends.
+    unfinished: u64,
 }
 
 impl Parameters {
@@ -161,8 +169,7 @@ impl Parameters {
             if recovery.contains(&now) {
                 continue;
             }
-            let running = |cohort: &&mut Cohort| !cohort.given_up && cohort.steps_done < self.workflow.steps();
-            for cohort in cohorts.iter_mut().filter(running) {
+            for cohort in cohorts.iter_mut().filter(|cohort| cohort.runs(&self.workflow)) {
                 cohort.steps_done += 1;
                 counts.completed += if cohort.steps_done == self.workflow.steps() { size } else { 0 };
             }
@@ -171,7 +178,16 @@ impl Parameters {
                 counts.total += size;
             }
         }
-        counts
+        let unfinished = cohorts.iter().filter(|cohort| cohort.runs(&self.workflow)).count() as u64;
+        Counts { unfinished: unfinished * size, ..counts }
+    }
+
+    fn meets(&self, rounds: u64, objective_s: f64) -> bool {
+        self.seconds(rounds) <= objective_s
+    }
+
+    fn minutes_a_month(&self, frequency: &Frequency) -> f64 {
+        frequency.drills_a_month() * self.measured_rounds() as f64 * self.round_seconds / 60.0
     }
 }
 
@@ -214,7 +230,24 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        self.publish()
+        let mut report = Report::new([self.plan(), self.work()]);
+        for &seconds in &self.objectives {
+            let row = format!("objective.seconds_{}", segment(seconds));
+            report.fact(format!("{row}.holds_by_plan"), self.meets(self.planned_rounds(), seconds));
+            report.fact(format!("{row}.holds_by_drill"), self.meets(self.measured_rounds(), seconds));
+        }
+        let unplanned: Vec<&str> =
+            self.steps.iter().filter(|step| step.planned == 0).map(|step| step.name.as_str()).collect();
+        report.fact("unplanned_steps", unplanned);
+        for delivery in Delivery::ALL {
+            let counts = self.run(delivery, self.planned_rounds());
+            let row = format!("in_planned_window.{}", delivery.name());
+            report.fact(format!("{row}.restarted"), counts.restarted);
+            report.fact(format!("{row}.discarded"), counts.discarded);
+            report.fact(format!("{row}.duplicated_side_effects"), counts.duplicated_side_effects);
+            report.fact(format!("{row}.orphaned"), counts.orphaned);
+        }
+        report
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

@@ -3,15 +3,21 @@
 //!
 //! Every state event of every shipment reaches a handler once; in a failure window each source of duplication may
 //! deliver it once more. The handler enters the event's key into a ledger and drops a delivery whose key it finds
-//! there. Left out: lookups that fail, keys that expire between two deliveries, handlers that race for one key.
+//! there. In the published stream a copy follows at once and no handler stops halfway; the invariants make late copies
+//! and handlers that do. Left out: lookups that fail, handlers that race for one key.
 
 mod blocks;
+mod invariants;
+mod ledger;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use crate::random::{Congruential, Uniform};
+use ledger::{Commit, Delivery, Event, Handled, Ledger, Scope};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+
+const HOURS_A_DAY: f64 = 24.0;
 
 /// What the lesson's two programs hold in constants. Rates are a second.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,75 +62,24 @@ struct Source {
     probability: f64,
 }
 
-/// One event of one shipment.
-#[derive(Debug, Clone, Copy)]
-struct Event<'a> {
-    shipment: u64,
-    state: &'a str,
-    /// The carrier's own number of the event.
-    number: usize,
-}
-
-/// What a key consists of, from too narrow to right.
-#[derive(Debug, Clone, Copy)]
-enum Scope {
-    /// The tracking number alone.
-    Tracking,
-    /// And the state.
-    State,
-    /// And the carrier's event number.
-    Event,
-}
-
-impl Scope {
-    const ALL: [Self; 3] = [Self::Tracking, Self::State, Self::Event];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Tracking => "tracking",
-            Self::State => "state",
-            Self::Event => "event",
-        }
-    }
-
-    fn key(self, event: Event<'_>) -> Key<'_> {
-        let Event { shipment, state, number } = event;
-        match self {
-            Self::Tracking => Key { shipment, state: None, number: None },
-            Self::State => Key { shipment, state: Some(state), number: None },
-            Self::Event => Key { shipment, state: Some(state), number: Some(number) },
-        }
-    }
-}
-
-#[derive(PartialEq, Eq, Hash)]
-struct Key<'a> {
-    shipment: u64,
-    state: Option<&'a str>,
-    number: Option<usize>,
-}
-
 /// What reaches the handler, in order.
 struct Deliveries<'a> {
-    events: Vec<Event<'a>>,
+    stream: Vec<Delivery<'a>>,
     /// How many each source added.
     added: Vec<u64>,
-}
-
-/// What the handler did.
-#[derive(Debug, Default)]
-struct Handled {
-    processed: u64,
-    suppressed: u64,
-    side_effects: u64,
-    ledger: usize,
 }
 
 /// One stream, handled without a ledger and with one of each scope.
 struct Day<'a> {
     deliveries: Deliveries<'a>,
-    none: Handled,
-    scopes: [Handled; 3],
+    none: Handled<'a>,
+    scopes: [Handled<'a>; 3],
+}
+
+/// Rows a second.
+struct RowRates {
+    writes: f64,
+    reads: f64,
 }
 
 impl Parameters {
@@ -135,14 +90,16 @@ impl Parameters {
 
     fn deliveries(&self, sources: &[Source]) -> Deliveries<'_> {
         let mut random = Congruential::new(self.seed);
-        let mut deliveries = Deliveries { events: Vec::new(), added: vec![0; sources.len()] };
+        let mut deliveries = Deliveries { stream: Vec::new(), added: vec![0; sources.len()] };
         for shipment in 0..self.shipments() {
             for (number, state) in self.states.iter().enumerate() {
-                let event = Event { shipment, state, number };
-                deliveries.events.push(event);
+                let distinct = shipment * self.states.len() as u64 + number as u64;
+                let at_s = (distinct as f64 / self.peak_write) as u64;
+                let delivery = Delivery { event: Event { shipment, state, number }, at_s, interrupted: false };
+                deliveries.stream.push(delivery);
                 for (source, added) in sources.iter().zip(&mut deliveries.added) {
                     if random.chance(source.probability) {
-                        deliveries.events.push(event);
+                        deliveries.stream.push(delivery);
                         *added += 1;
                     }
                 }
@@ -151,47 +108,72 @@ impl Parameters {
         deliveries
     }
 
-    fn handle(&self, events: &[Event<'_>], scope: Option<Scope>) -> Handled {
-        let mut ledger = HashSet::new();
-        let mut handled = Handled::default();
-        for &event in events {
-            if scope.is_some_and(|scope| !ledger.insert(scope.key(event))) {
-                handled.suppressed += 1;
-                continue;
-            }
-            handled.processed += 1;
-            handled.side_effects +=
-                if event.state == self.delivered { self.side_effects.delivery } else { self.side_effects.event };
-        }
-        Handled { ledger: ledger.len(), ..handled }
+    fn lifetime_s(&self) -> u64 {
+        self.ledger_hours * 3_600
+    }
+
+    fn ledger(&self, scope: Scope, commit: Commit) -> Ledger<'_> {
+        Ledger::new(scope, commit, self.lifetime_s())
+    }
+
+    fn effects(&self, event: &Event<'_>) -> u64 {
+        if event.state == self.delivered { self.side_effects.delivery } else { self.side_effects.event }
     }
 
     fn day(&self, sources: &[Source]) -> Day<'_> {
         let deliveries = self.deliveries(sources);
-        let none = self.handle(&deliveries.events, None);
-        let scopes = Scope::ALL.map(|scope| self.handle(&deliveries.events, Some(scope)));
+        let none = Handled::of(&deliveries.stream, None);
+        let scopes =
+            Scope::ALL.map(|scope| Handled::of(&deliveries.stream, Some(self.ledger(scope, Commit::Together))));
         Day { deliveries, none, scopes }
+    }
+
+    /// Side effects that a ledger of this scope keeps from happening.
+    fn prevented(&self, day: &Day<'_>, scope: Scope) -> u64 {
+        self.side_effects_of(&day.none) - self.side_effects_of(&day.scopes[scope as usize])
+    }
+
+    fn side_effects_of(&self, handled: &Handled<'_>) -> u64 {
+        handled.processed.iter().map(|event| self.effects(event)).sum()
     }
 
     /// Writes a day that need a key: one for each event, and one that creates the shipment.
     fn keyed_writes(&self) -> u64 {
         self.daily_events + self.daily_shipments
     }
+
+    fn ledger_records(&self, hours: u64) -> f64 {
+        (self.keyed_writes() * hours) as f64 / HOURS_A_DAY
+    }
+
+    fn ledger_megabytes(&self, hours: u64, record_bytes: u64) -> f64 {
+        self.ledger_records(hours) * record_bytes as f64 / 1e6
+    }
+
+    /// Each write looks its key up, and writes the key's row beside its own.
+    fn keyed_rows(&self) -> RowRates {
+        RowRates { writes: self.peak_write * 2.0, reads: self.store_read + self.peak_write }
+    }
+
+    /// How likely it is that an event is delivered more than once.
+    fn duplication(&self) -> f64 {
+        1.0 - self.sources.iter().map(|source| 1.0 - source.probability).product::<f64>()
+    }
+
+    /// How many copies of an event are to be expected.
+    fn expected_copies(&self) -> f64 {
+        self.sources.iter().map(|source| source.probability).sum()
+    }
 }
 
 impl Day<'_> {
     fn duplicates(&self, distinct: u64) -> u64 {
-        self.deliveries.events.len() as u64 - distinct
+        self.deliveries.stream.len() as u64 - distinct
     }
 
     /// Deliveries of the billed event beyond each shipment's first.
     fn duplicates_of(&self, state: &str, shipments: u64) -> u64 {
-        self.deliveries.events.iter().filter(|event| event.state == state).count() as u64 - shipments
-    }
-
-    /// Side effects that a ledger of this scope keeps from happening.
-    fn prevented(&self, scope: Scope) -> u64 {
-        self.none.side_effects - self.scopes[scope as usize].side_effects
+        self.deliveries.stream.iter().filter(|delivery| delivery.event.state == state).count() as u64 - shipments
     }
 }
 
@@ -236,5 +218,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -6,11 +6,14 @@
 //! what was there before, and writes that reach one side only.
 
 mod blocks;
+mod invariants;
+mod least;
 #[cfg(test)]
 mod tests;
 
 use crate::calendar::SECONDS_A_DAY;
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -141,6 +144,13 @@ struct Migration<'a> {
     traffic_area: f64,
 }
 
+impl Migration<'_> {
+    /// Where the new system stops: the first step at which so much of the traffic has moved, and its number.
+    fn reaching(&self, share: f64) -> Option<(u64, &Step<'_>)> {
+        (1u64..).zip(&self.steps).find(|(_, step)| step.moved_traffic >= share)
+    }
+}
+
 impl Parameters {
     fn daily_requests(&self) -> u64 {
         self.routes.iter().map(|route| route.daily_requests).sum()
@@ -174,47 +184,6 @@ impl Parameters {
         moved
     }
 
-    /// The order with the least dual writes of all orders, and among equals the one that moves traffic sooner: a set of
-    /// moved routes is reached in the best way from the best of the sets that lack one of them.
-    fn least_dual_writes(&self) -> Vec<&Route> {
-        struct Best {
-            dual_writes: u64,
-            requests: Reverse<u64>,
-            last: usize,
-        }
-        let users: Vec<usize> = self.entities.iter().map(|entity| self.users(entity)).collect();
-        let members = |set: usize| (0..self.routes.len()).filter(move |route| set & (1 << route) != 0);
-        let mut best = vec![Best { dual_writes: 0, requests: Reverse(0), last: 0 }];
-        for set in 1usize..1 << self.routes.len() {
-            let split = self.entities.iter().zip(&users).filter(|(_, users)| **users & set != 0 && **users & !set != 0);
-            let dual_writes: u64 = split.map(|(entity, _)| entity.daily_writes).sum();
-            let requests: u64 = members(set).map(|route| self.routes[route].daily_requests).sum();
-            let before = |last: usize| &best[set & !(1 << last)];
-            let last = members(set).min_by_key(|&last| (before(last).dual_writes, before(last).requests));
-            let last = last.unwrap_or_default();
-            best.push(Best {
-                dual_writes: before(last).dual_writes + dual_writes,
-                requests: Reverse(before(last).requests.0 + requests),
-                last,
-            });
-        }
-        let mut moved = Vec::new();
-        let mut set = best.len() - 1;
-        while set != 0 {
-            let last = best[set].last;
-            moved.push(&self.routes[last]);
-            set &= !(1 << last);
-        }
-        moved.reverse();
-        moved
-    }
-
-    /// The routes that touch an entity, one bit each.
-    fn users(&self, entity: &Entity) -> usize {
-        let touching = self.routes.iter().enumerate().filter(|(_, route)| route.touches().any(|t| *t == entity.name));
-        touching.fold(0, |users, (route, _)| users | 1 << route)
-    }
-
     fn migrate<'a>(&'a self, routes: &[&'a Route]) -> Migration<'a> {
         let mut migration = Migration { steps: Vec::new(), dual_write_area: 0.0, traffic_area: 0.0 };
         let mut moved_requests = 0;
@@ -229,6 +198,16 @@ impl Parameters {
             migration.steps.push(Step { route, moved_traffic, split_entities: split.entities, dual_writes });
         }
         migration
+    }
+
+    /// What the old system misses of an entity's writes.
+    fn missed(&self, daily_writes: u64, elapsed: Elapsed) -> f64 {
+        daily_writes as f64 / SECONDS_A_DAY * elapsed.seconds()
+    }
+
+    /// Requests that the moved routes lose until they are reverted.
+    fn dropped(&self, moved_traffic: f64, revert_s: f64) -> f64 {
+        self.peak_edge * moved_traffic * revert_s
     }
 
     fn of_failure_share(&self, seconds: f64) -> f64 {
@@ -288,5 +267,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

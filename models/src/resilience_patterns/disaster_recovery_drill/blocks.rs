@@ -1,32 +1,10 @@
-//! What the lesson publishes: the figures of its blocks in order, and the facts.
+//! What the lesson publishes: the figures of its blocks in order.
 
 use super::{Delivery, Parameters};
-use crate::figures::{Block, Figure, Mark, Report, segment};
+use crate::figures::{Block, Figure, Mark, segment};
 
 impl Parameters {
-    /// The blocks in order, then the facts.
-    pub(super) fn publish(&self) -> Report {
-        let mut report = Report::new([self.plan(), self.work()]);
-        for &seconds in &self.objectives {
-            let row = format!("objective.seconds_{}", segment(seconds));
-            report.fact(format!("{row}.holds_by_plan"), self.seconds(self.planned_rounds()) <= seconds);
-            report.fact(format!("{row}.holds_by_drill"), self.seconds(self.measured_rounds()) <= seconds);
-        }
-        let unplanned: Vec<&str> =
-            self.steps.iter().filter(|step| step.planned == 0).map(|step| step.name.as_str()).collect();
-        report.fact("unplanned_steps", unplanned);
-        for delivery in Delivery::ALL {
-            let counts = self.run(delivery, self.planned_rounds());
-            let row = format!("in_planned_window.{}", delivery.name());
-            report.fact(format!("{row}.restarted"), counts.restarted);
-            report.fact(format!("{row}.discarded"), counts.discarded);
-            report.fact(format!("{row}.duplicated_side_effects"), counts.duplicated_side_effects);
-            report.fact(format!("{row}.orphaned"), counts.orphaned);
-        }
-        report
-    }
-
-    fn plan(&self) -> Block {
+    pub(super) fn plan(&self) -> Block {
         let mut block = Block::new("plan");
         let (planned, measured) = (self.planned_rounds(), self.measured_rounds());
         let deviation = |planned: u64, measured: u64| measured as i64 - planned as i64;
@@ -51,10 +29,9 @@ impl Parameters {
         block.fixed("drill.minutes", self.seconds(measured) / 60.0, 2);
         for frequency in &self.frequencies {
             let row = format!("frequency.{}", segment(&frequency.name));
-            let drills = frequency.drills_a_month();
-            let minutes = drills * measured as f64 * self.round_seconds / 60.0;
+            let minutes = self.minutes_a_month(frequency);
             let share = |name: &str, of: f64| Figure::fixed(format!("{row}.{name}"), 100.0 * minutes / of, 2);
-            block.fixed(format!("{row}.drills_a_month"), drills, 2);
+            block.fixed(format!("{row}.drills_a_month"), frequency.drills_a_month(), 2);
             block.fixed(format!("{row}.minutes_a_month"), minutes, 2);
             block.push(share("planned_share", self.planned_share_minutes).marked(Mark::Percent));
             block.push(share("budget_share", self.outage_budget_minutes).marked(Mark::Percent));
@@ -65,7 +42,7 @@ impl Parameters {
         block
     }
 
-    fn work(&self) -> Block {
+    pub(super) fn work(&self) -> Block {
         let mut block = Block::new("work");
         let window = self.measured_rounds();
         block.plain("parameters.rounds", self.rounds);

@@ -1,168 +1,243 @@
-//! How a value spreads and what a store that is down costs, at any interval, stagger, detection and outage.
+//! How far a value spreads and for how long, for any refresh, stagger and time of writing; and what an outage costs.
 
-use super::{Counts, Parameters, Restart, Rollout};
+use super::{Counts, Outage, Parameters, Restart, Rollout};
 use crate::invariants::{Held, Invariant};
+use std::ops::Range;
 
 pub(super) fn all() -> Vec<Invariant<Parameters>> {
     vec![
-        Invariant { id: "propagation-within-the-interval", check: propagation_within_the_interval },
-        Invariant { id: "faulty-from-refresh-to-refresh", check: faulty_from_refresh_to_refresh },
-        Invariant { id: "stagger-moves-no-faulty-response", check: stagger_moves_no_faulty_response },
-        Invariant { id: "whole-intervals-are-the-detection-time", check: whole_intervals_are_the_detection_time },
-        Invariant { id: "stagger-never-speeds-up", check: stagger_never_speeds_up },
+        Invariant { id: "held-from-refresh-to-refresh", check: held_from_refresh_to_refresh },
+        Invariant { id: "propagation-within-interval", check: propagation_within_interval },
+        Invariant { id: "propagation-below-interval", check: propagation_below_interval },
+        Invariant { id: "stagger-keeps-propagation", check: stagger_keeps_propagation },
+        Invariant { id: "stagger-never-faster", check: stagger_never_faster },
+        Invariant { id: "stagger-keeps-faulty-total", check: stagger_keeps_faulty_total },
+        Invariant { id: "whole-intervals-keep-faulty-total", check: whole_intervals_keep_faulty_total },
+        Invariant { id: "one-mixed-window", check: one_mixed_window },
+        Invariant { id: "mixed-at-either-end", check: mixed_at_either_end },
         Invariant { id: "staged-is-one-replica", check: staged_is_one_replica },
-        Invariant { id: "mixed-values", check: mixed_values },
+        Invariant { id: "longer-refresh-more-faulty", check: longer_refresh_more_faulty },
+        Invariant { id: "faulty-below-ceiling", check: faulty_below_ceiling },
         Invariant { id: "last-known-good-drops-nothing", check: last_known_good_drops_nothing },
-        Invariant { id: "no-wrong-value-no-outage-no-cost", check: no_wrong_value_no_outage_no_cost },
+        Invariant { id: "store-required-waits-for-the-store", check: store_required_waits_for_the_store },
+        Invariant { id: "a-read-each-interval", check: a_read_each_interval },
     ]
 }
 
 impl Parameters {
-    fn withdrawn_at(&self) -> u64 {
+    fn withdrawn_at_s(&self) -> u64 {
         self.wrong_at_s + self.detection_s
     }
 
-    /// The first second from `from` on in which the replica reads the store.
-    fn next_refresh(&self, replica: usize, stagger: u64, from: u64) -> u64 {
-        let first = replica as u64 * stagger;
-        first + from.saturating_sub(first).div_ceil(self.refresh_s) * self.refresh_s
+    /// Of the seconds from one that a replica refreshes at, the first.
+    fn next_refresh(&self, replica: usize, stagger_s: u64, from_s: u64) -> u64 {
+        let first = replica as u64 * stagger_s;
+        first + from_s.saturating_sub(first).next_multiple_of(self.refresh_s)
     }
 
-    /// Seconds in which a replica holds the wrong value: from the first read that finds it to the first that does not.
-    fn wrong_seconds(&self, replica: usize, stagger: u64) -> u64 {
-        let seen = |from| self.next_refresh(replica, stagger, from).min(self.duration_s);
-        seen(self.withdrawn_at()) - seen(self.wrong_at_s)
+    /// When each replica holds a value that is written for all: from a refresh to a refresh, or never.
+    fn held(&self, stagger_s: u64) -> Vec<Range<u64>> {
+        let at = |replica, from| self.next_refresh(replica, stagger_s, from).min(self.duration_s);
+        (0..self.replicas).map(|k| at(k, self.wrong_at_s)..at(k, self.withdrawn_at_s())).collect()
     }
 
-    /// Every replica reads before the value is written, and once more after it is withdrawn.
-    fn all_read_around_it(&self, stagger: u64) -> bool {
-        let last = self.replicas - 1;
-        last as u64 * stagger <= self.wrong_at_s
-            && (0..self.replicas).all(|r| self.next_refresh(r, stagger, self.withdrawn_at()) < self.duration_s)
+    /// Every replica has begun to refresh, sees the value before it is withdrawn, and the run sees that withdrawal.
+    fn reaches_all(&self, stagger_s: u64) -> bool {
+        let last_begins = (self.replicas as u64 - 1) * stagger_s;
+        last_begins <= self.wrong_at_s
+            && self.detection_s >= self.refresh_s
+            && self.withdrawn_at_s() + self.refresh_s <= self.duration_s
     }
 
-    fn each_spread(&self, check: impl Fn(Rollout, u64, Counts) -> Held) -> Held {
-        let runs = Rollout::ALL.into_iter().flat_map(|rollout| self.staggers_s.iter().map(move |s| (rollout, *s)));
-        Held::all(runs.map(|(rollout, stagger)| check(rollout, stagger, self.spread(rollout, stagger))))
+    fn on_each_stagger(&self, mut check: impl FnMut(u64, Counts) -> Held) -> Held {
+        Held::all(self.staggers_s.iter().map(|&stagger| check(stagger, self.spread(Rollout::AllAtOnce, stagger))))
+    }
+
+    fn on_each_stagger_that_reaches_all(&self, mut check: impl FnMut(u64, Counts) -> Held) -> Held {
+        self.on_each_stagger(|stagger, run| Held::provided(self.reaches_all(stagger), || check(stagger, run)))
+    }
+
+    /// Requests that one replica answers in so many seconds.
+    fn requests(&self, seconds: u64) -> f64 {
+        seconds as f64 * self.replica_rate
     }
 }
 
-fn propagation_within_the_interval(p: &Parameters) -> Held {
-    p.each_spread(|rollout, stagger, run| {
-        let stays = p.detection_s >= p.refresh_s;
-        Held::provided(stays && p.all_read_around_it(stagger), || {
-            let latest = (p.refresh_s - 1) as i64;
-            let found = run.propagation_s.map_or(i64::MAX, |seconds| seconds as i64);
-            Held::at_most(format!("propagation, {} at stagger {stagger}", rollout.name()), found, latest)
-        })
-    })
-}
-
-/// The seconds are counted from the intervals; the run adds up a response rate second by second.
-fn faulty_from_refresh_to_refresh(p: &Parameters) -> Held {
-    p.each_spread(|rollout, stagger, run| {
-        let seconds: u64 = (0..p.affected(rollout)).map(|replica| p.wrong_seconds(replica, stagger)).sum();
-        let what = format!("faulty responses, {} at stagger {stagger}", rollout.name());
-        Held::close(what, run.faulty_responses, seconds as f64 * p.replica_rate)
-    })
-}
-
-fn stagger_moves_no_faulty_response(p: &Parameters) -> Held {
-    p.each_spread(|rollout, stagger, run| {
-        Held::provided(p.all_read_around_it(stagger) && p.all_read_around_it(0), || {
-            let together = p.spread(rollout, 0).faulty_responses;
-            Held::close(format!("faulty responses at stagger {stagger}"), run.faulty_responses, together)
-        })
-    })
-}
-
-fn whole_intervals_are_the_detection_time(p: &Parameters) -> Held {
-    let whole = Parameters { detection_s: p.detection_s.next_multiple_of(p.refresh_s), ..p.clone() };
-    whole.each_spread(|rollout, stagger, run| {
-        Held::provided(whole.all_read_around_it(stagger), || {
-            let expected = (whole.affected(rollout) as u64 * whole.detection_s) as f64 * whole.replica_rate;
-            Held::close(format!("faulty responses at stagger {stagger}"), run.faulty_responses, expected)
-        })
-    })
-}
-
-/// The first replica is never staggered: others see the value before or after it, and the last of all no sooner.
-fn stagger_never_speeds_up(p: &Parameters) -> Held {
-    let seconds = |seen: Option<u64>| seen.unwrap_or(u64::MAX);
-    p.each_spread(|rollout, stagger, run| {
-        let together = p.spread(rollout, 0);
-        let what = |what: &str| format!("{what}, {} at stagger {stagger}", rollout.name());
+/// A sum over seconds beside a product.
+fn held_from_refresh_to_refresh(p: &Parameters) -> Held {
+    p.on_each_stagger(|stagger, run| {
+        let held: Vec<Range<u64>> = p.held(stagger).into_iter().filter(|held| !held.is_empty()).collect();
+        let seconds = held.iter().map(|held| held.end - held.start).sum();
         Held::all([
-            Held::at_most(what("propagation together"), seconds(together.propagation_s), seconds(run.propagation_s)),
-            Held::at_most(what("first seen"), seconds(run.first_seen), seconds(together.first_seen)),
+            Held::close(format!("faulty, stagger {stagger}"), run.faulty_responses, p.requests(seconds)),
+            Held::equal(
+                format!("first seen, stagger {stagger}"),
+                run.first_seen,
+                held.iter().map(|held| held.start).min(),
+            ),
+            Held::equal(
+                format!("last seen, stagger {stagger}"),
+                run.last_seen,
+                held.iter().map(|held| held.end - 1).max(),
+            ),
         ])
     })
 }
 
-fn staged_is_one_replica(p: &Parameters) -> Held {
-    Held::all(p.staggers_s.iter().map(|&stagger| {
-        let [all, staged] = Rollout::ALL.map(|rollout| p.spread(rollout, stagger).faulty_responses);
+fn propagation_within_interval(p: &Parameters) -> Held {
+    p.on_each_stagger(|stagger, run| {
+        let within = run.propagation_s.is_some_and(|seconds| seconds <= p.refresh_s);
+        Held::that(within, || format!("propagation {:?}, stagger {stagger}", run.propagation_s))
+    })
+}
+
+/// Until the last replica's next refresh.
+fn propagation_below_interval(p: &Parameters) -> Held {
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        let last = (0..p.replicas).map(|k| p.next_refresh(k, stagger, p.wrong_at_s)).max();
+        let expected = last.map(|last| last - p.wrong_at_s);
         Held::all([
-            Held::at_most(format!("staged at stagger {stagger}"), staged, all),
-            Held::provided(stagger == 0, || Held::close("all at once", all, staged * p.replicas as f64)),
+            Held::equal(format!("propagation, stagger {stagger}"), run.propagation_s, expected),
+            Held::at_most(format!("propagation, stagger {stagger}"), expected, Some(p.refresh_s - 1)),
+        ])
+    })
+}
+
+fn stagger_keeps_propagation(p: &Parameters) -> Held {
+    let without = p.spread(Rollout::AllAtOnce, 0).propagation_s;
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        Held::equal(format!("propagation, stagger {stagger}"), run.propagation_s, without)
+    })
+}
+
+/// The first replica refreshes as it does without.
+fn stagger_never_faster(p: &Parameters) -> Held {
+    let without = p.spread(Rollout::AllAtOnce, 0);
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        Held::all([
+            Held::at_most(format!("propagation, stagger {stagger}"), without.propagation_s, run.propagation_s),
+            Held::at_most(format!("first seen, stagger {stagger}"), run.first_seen, without.first_seen),
+        ])
+    })
+}
+
+fn stagger_keeps_faulty_total(p: &Parameters) -> Held {
+    let without = p.spread(Rollout::AllAtOnce, 0).faulty_responses;
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        Held::close(format!("faulty responses, stagger {stagger}"), run.faulty_responses, without)
+    })
+}
+
+/// Then each replica holds the value for as long as the store does. A sum over seconds beside a product.
+fn whole_intervals_keep_faulty_total(p: &Parameters) -> Held {
+    let whole = p.detection_s.is_multiple_of(p.refresh_s);
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        Held::provided(whole, || {
+            let expected = p.requests(p.detection_s * p.replicas as u64);
+            Held::close(format!("faulty responses, stagger {stagger}"), run.faulty_responses, expected)
+        })
+    })
+}
+
+fn one_mixed_window(p: &Parameters) -> Held {
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        Held::at_most(format!("mixed windows, stagger {stagger}"), run.mixed_windows, 1)
+    })
+}
+
+/// From the first replica's refresh to the last one's, once on the way in and once on the way out.
+fn mixed_at_either_end(p: &Parameters) -> Held {
+    p.on_each_stagger_that_reaches_all(|stagger, run| {
+        let held = p.held(stagger);
+        let spread = |at: fn(&Range<u64>) -> u64| {
+            let seconds: Vec<u64> = held.iter().map(at).collect();
+            seconds.iter().max().zip(seconds.iter().min()).map_or(0, |(last, first)| last - first)
+        };
+        let (on, off) = (spread(|held| held.start), spread(|held| held.end));
+        let windows = u64::from(on > 0) + u64::from(off > 0);
+        Held::all([
+            Held::equal(format!("mixed seconds, stagger {stagger}"), run.mixed_s, on + off),
+            Held::equal(format!("mixed windows, stagger {stagger}"), run.mixed_windows, windows),
+            Held::at_most(format!("mixed seconds, stagger {stagger}"), run.mixed_s, 2 * (p.refresh_s - 1)),
+            Held::provided(stagger % p.refresh_s == 0, || Held::equal("mixed without a stagger", run.mixed_s, 0)),
+        ])
+    })
+}
+
+/// The first replica is not staggered. Sums over seconds are rounded in other places.
+fn staged_is_one_replica(p: &Parameters) -> Held {
+    let all = p.spread(Rollout::AllAtOnce, 0);
+    Held::all(p.staggers_s.iter().map(|&stagger| {
+        let staged = p.spread(Rollout::Staged, stagger);
+        let seconds = p.held(0)[0].clone().count() as u64;
+        let mixed = if p.replicas > 1 { seconds } else { 0 };
+        let seen = |run: &Counts| (run.first_seen, run.last_seen, run.propagation_s);
+        Held::all([
+            Held::close(
+                "faulty, times the replicas",
+                staged.faulty_responses * p.replicas as f64,
+                all.faulty_responses,
+            ),
+            Held::equal("first and last seen, and propagation", seen(&staged), seen(&all)),
+            Held::equal("mixed seconds", staged.mixed_s, mixed),
         ])
     }))
 }
 
-fn mixed_values(p: &Parameters) -> Held {
-    p.each_spread(|rollout, stagger, run| {
-        let what = |what: &str| format!("{what}, {} at stagger {stagger}", rollout.name());
-        let never_mixed = p.replicas == 1 || (matches!(rollout, Rollout::AllAtOnce) && stagger == 0);
-        let always_mixed = p.replicas > 1 && matches!(rollout, Rollout::Staged);
-        let held = run.first_seen.zip(run.last_seen).map_or(0, |(first, last)| last - first + 1);
-        Held::all([
-            Held::at_most(what("mixed"), run.mixed_s, held),
-            Held::at_most(what("stretches"), run.mixed_windows, run.mixed_s),
-            Held::provided(never_mixed, || Held::equal(what("mixed"), run.mixed_s, 0)),
-            Held::provided(always_mixed, || Held::equal(what("mixed"), run.mixed_s, p.wrong_seconds(0, stagger))),
-        ])
+fn longer_refresh_more_faulty(p: &Parameters) -> Held {
+    let longer = Parameters { refresh_s: p.refresh_s + 1, ..p.clone() };
+    Held::all(p.staggers_s.iter().map(|&stagger| {
+        let faulty = |p: &Parameters| p.spread(Rollout::AllAtOnce, stagger).faulty_responses;
+        Held::at_most(format!("faulty responses, stagger {stagger}"), faulty(p), faulty(&longer))
+    }))
+}
+
+/// However long a replica refreshes: less than an interval after the withdrawal. Sums over seconds are rounded.
+fn faulty_below_ceiling(p: &Parameters) -> Held {
+    let seconds = p.detection_s + p.refresh_s - 1;
+    let ceiling = p.requests(p.replicas as u64 * seconds) * (1.0 + 1e-9);
+    p.on_each_stagger(|stagger, run| {
+        let begun = (p.replicas as u64 - 1) * stagger <= p.withdrawn_at_s();
+        let over = run.last_seen.is_some_and(|last| last >= p.withdrawn_at_s() + p.refresh_s - 1);
+        Held::provided(begun, || {
+            Held::all([
+                Held::at_most(format!("faulty responses, stagger {stagger}"), run.faulty_responses, ceiling),
+                Held::equal(format!("seen an interval after the withdrawal, stagger {stagger}"), over, false),
+                Held::provided(p.detection_s == 0, || {
+                    Held::equal("seen although never wrong", (run.first_seen, run.mixed_s), (None, 0))
+                }),
+            ])
+        })
     })
 }
 
-/// Both fail the same reads; whoever needs the store drops what arrives until it is back.
 fn last_known_good_drops_nothing(p: &Parameters) -> Held {
-    let (disk, store) = (p.outage(Restart::FromDisk), p.outage(Restart::NeedsStore));
-    let end = p.outage.end_s().min(p.duration_s);
-    let down = end.saturating_sub(p.outage.restart_at_s.max(p.outage.start_s));
-    let is_hit = p.outage.covers(p.outage.restart_at_s) && p.outage.restart_at_s < p.duration_s;
-    let reads = |replica: usize| {
-        let before = |second: u64| p.next_refresh(replica, p.outage.stagger_s, second) / p.refresh_s;
-        before(end) - before(p.outage.start_s.min(end))
-    };
-    let failed: u64 = (0..p.replicas).map(reads).sum();
-    let expected = if is_hit { down as f64 * p.replica_rate } else { 0.0 };
+    let [good, required] = [Restart::FromDisk, Restart::NeedsStore].map(|restart| p.outage(restart));
+    let calm = Parameters { outage: Outage { length_s: 0, ..p.outage }, ..p.clone() };
+    let without = calm.outage(Restart::NeedsStore);
     Held::all([
-        Held::equal("dropped from disk", disk.dropped_requests.to_bits(), 0.0_f64.to_bits()),
-        Held::close("dropped without the store", store.dropped_requests, expected),
-        Held::equal("failed reads", (disk.failed_reads, store.failed_reads), (failed, failed)),
+        Held::equal("dropped", good.dropped_requests, 0.0),
+        Held::equal("failed reads", good.failed_reads, required.failed_reads),
+        Held::equal("without an outage", (without.dropped_requests, without.failed_reads), (0.0, 0)),
     ])
 }
 
-fn no_wrong_value_no_outage_no_cost(p: &Parameters) -> Held {
-    let mut calm = Parameters { detection_s: 0, ..p.clone() };
-    calm.outage.length_s = 0;
-    let spreads = calm.each_spread(|rollout, stagger, run| {
-        let seen = (run.first_seen, run.last_seen, run.propagation_s, run.mixed_s);
-        let what = format!("seen, {} at stagger {stagger}", rollout.name());
-        Held::all([
-            Held::equal(what, seen, (None, None, None, 0)),
-            Held::equal("faulty responses", run.faulty_responses.to_bits(), 0.0_f64.to_bits()),
-        ])
-    });
+/// From its restart to the outage's end, if it restarts in it. A sum over seconds beside a product.
+fn store_required_waits_for_the_store(p: &Parameters) -> Held {
+    let Outage { start_s, restart_at_s, .. } = p.outage;
+    let end = p.outage.end_s().min(p.duration_s);
+    let waits = if restart_at_s < start_s { 0 } else { end.saturating_sub(restart_at_s) };
+    Held::close("dropped", p.outage(Restart::NeedsStore).dropped_requests, p.requests(waits))
+}
+
+/// Reads up to a second are counted by division.
+fn a_read_each_interval(p: &Parameters) -> Held {
+    let Outage { start_s, stagger_s, .. } = p.outage;
+    let end = p.outage.end_s().min(p.duration_s);
+    let before = |replica: u64, second: u64| second.saturating_sub(replica * stagger_s).div_ceil(p.refresh_s);
+    let failed = (0..p.replicas as u64).map(|k| before(k, end.max(start_s)) - before(k, start_s)).sum::<u64>();
     Held::all([
-        spreads,
-        Held::all([Restart::FromDisk, Restart::NeedsStore].map(|restart| {
-            let run = calm.outage(restart);
-            Held::equal(
-                "failed reads, drops",
-                (run.failed_reads, run.dropped_requests.to_bits()),
-                (0, 0.0_f64.to_bits()),
-            )
-        })),
+        Held::equal("failed reads", p.outage(Restart::FromDisk).failed_reads, failed),
+        Held::close("reads an interval", p.store_reads(p.refresh_s) * p.refresh_s as f64, p.replicas as f64),
     ])
 }

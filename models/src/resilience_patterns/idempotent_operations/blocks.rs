@@ -1,10 +1,8 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
-use super::{Day, Parameters, Scope};
+use super::{Day, Parameters, RowRates, Scope};
 use crate::figures::{Block, Figure, Mark, Report};
 use std::collections::HashSet;
-
-const HOURS_A_DAY: f64 = 24.0;
 
 /// The month that the course counts with.
 const DAYS_A_MONTH: u64 = 30;
@@ -14,9 +12,8 @@ impl Parameters {
     pub(super) fn publish(&self) -> Report {
         let window = self.day(&self.sources);
         let mut report = Report::new([self.measure(&window), self.cost(&window)]);
-        let probabilities = || self.sources.iter().map(|source| source.probability);
-        report.fact("duplication.expected_copies", probabilities().sum::<f64>());
-        report.fact("duplication.probability", 1.0 - probabilities().map(|p| 1.0 - p).product::<f64>());
+        report.fact("duplication.expected_copies", self.expected_copies());
+        report.fact("duplication.probability", self.duplication());
         report
     }
 
@@ -30,8 +27,8 @@ impl Parameters {
         block.plain("distinct_events", distinct);
         block.plain("parameters.peak_write", self.peak_write);
         block.plain("parameters.window_s", self.window_s);
-        self.day(&[]).publish(&mut block, "failure_free");
-        window.publish(&mut block, "window");
+        self.publish_day(&mut block, "failure_free", &self.day(&[]));
+        self.publish_day(&mut block, "window", window);
         for (source, added) in self.sources.iter().zip(&window.deliveries.added) {
             block.plain(format!("window.sources.{}", source.name), *added);
         }
@@ -55,9 +52,7 @@ impl Parameters {
             self.publish_ledger(&mut block, &format!("ledger.hours_{hours}"), hours, self.record_bytes);
         }
 
-        // Each write looks its key up, and writes the key's row beside its own.
-        let writes = self.peak_write * 2.0;
-        let reads = self.store_read + self.peak_write;
+        let RowRates { writes, reads } = self.keyed_rows();
         block.plain("rows.write", self.peak_write);
         block.fixed("rows.keyed_write", writes, 2);
         block.push(Figure::fixed("rows.write_growth", writes / self.peak_write, 2).marked(Mark::Times));
@@ -67,7 +62,7 @@ impl Parameters {
         block.plain("parameters.write_read_ratio", self.write_read_ratio);
         block.fixed("rows.keyed_ratio", writes / reads, 2);
 
-        let prevented = window.prevented(Scope::Event);
+        let prevented = self.prevented(window, Scope::Event);
         let invoice_lines = window.duplicates_of(&self.delivered, self.shipments());
         for (name, windows) in [("assumed", self.windows_a_month), ("other", self.other_windows_a_month)] {
             let row = format!("month.{name}");
@@ -88,8 +83,8 @@ impl Parameters {
     }
 
     fn publish_ledger(&self, block: &mut Block, row: &str, hours: u64, record_bytes: u64) {
-        let records = (self.keyed_writes() * hours) as f64 / HOURS_A_DAY;
-        let megabytes = records * record_bytes as f64 / 1e6;
+        let records = self.ledger_records(hours);
+        let megabytes = self.ledger_megabytes(hours, record_bytes);
         block.plain(format!("{row}.hours"), hours);
         block.plain(format!("{row}.record_bytes"), record_bytes);
         block.grouped(format!("{row}.records"), records.round());
@@ -97,18 +92,16 @@ impl Parameters {
         let percent = 100.0 * megabytes / self.daily_growth_mb;
         block.push(Figure::fixed(format!("{row}.of_daily_growth"), percent, 2).marked(Mark::Percent));
     }
-}
 
-impl Day<'_> {
-    fn publish(&self, block: &mut Block, day: &str) {
-        block.plain(format!("{day}.deliveries"), self.deliveries.events.len());
-        block.plain(format!("{day}.none.side_effects"), self.none.side_effects);
-        for (scope, handled) in Scope::ALL.into_iter().zip(&self.scopes) {
-            let row = format!("{day}.{}", scope.name());
-            block.plain(format!("{row}.processed"), handled.processed);
+    fn publish_day(&self, block: &mut Block, name: &str, day: &Day<'_>) {
+        block.plain(format!("{name}.deliveries"), day.deliveries.stream.len());
+        block.plain(format!("{name}.none.side_effects"), self.side_effects_of(&day.none));
+        for (scope, handled) in Scope::ALL.into_iter().zip(&day.scopes) {
+            let row = format!("{name}.{}", scope.name());
+            block.plain(format!("{row}.processed"), handled.processed.len());
             block.plain(format!("{row}.suppressed"), handled.suppressed);
-            block.plain(format!("{row}.side_effects"), handled.side_effects);
-            block.plain(format!("{row}.prevented"), self.prevented(scope));
+            block.plain(format!("{row}.side_effects"), self.side_effects_of(handled));
+            block.plain(format!("{row}.prevented"), self.prevented(day, scope));
             block.plain(format!("{row}.ledger"), handled.ledger);
         }
     }

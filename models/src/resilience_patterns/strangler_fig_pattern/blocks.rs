@@ -1,6 +1,6 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
-use super::{Budget, Migration, Order, Parameters, SECONDS_A_DAY, Step};
+use super::{Budget, Migration, Order, Parameters, Step};
 use crate::figures::{Block, Figure, Mark, Report};
 
 impl Parameters {
@@ -62,10 +62,9 @@ impl Parameters {
     /// What the old system misses once dual writes have stopped.
     fn publish_backfill(&self, block: &mut Block) {
         let daily_writes = self.entities.iter().find(|entity| entity.name == self.backfilled).map(|e| e.daily_writes);
-        let missed_a_second = daily_writes.unwrap_or_default() as f64 / SECONDS_A_DAY;
         for elapsed in &self.stopped_since {
             let row = format!("backfill.{}_{}", elapsed.unit(), elapsed.count());
-            let records = missed_a_second * elapsed.seconds();
+            let records = self.missed(daily_writes.unwrap_or_default(), *elapsed);
             let seconds = records / self.scan_rate;
             block.plain(format!("{row}.stopped_since"), elapsed.count());
             block.grouped(format!("{row}.records"), records.round());
@@ -77,15 +76,14 @@ impl Parameters {
 
     /// The new system stops; until the moved routes are reverted, their requests are dropped.
     fn publish_revert(&self, block: &mut Block, order: &str, migration: &Migration<'_>) {
-        let stops_at = (1u64..).zip(&migration.steps).find(|(_, step)| step.moved_traffic >= self.stop_share);
-        let Some((number, &Step { moved_traffic, .. })) = stops_at else { return };
+        let Some((number, &Step { moved_traffic, .. })) = migration.reaching(self.stop_share) else { return };
         let row = format!("revert.{order}");
-        let dropped = self.peak_edge * moved_traffic * self.entry_lifetime_s;
+        let dropped = self.dropped(moved_traffic, self.entry_lifetime_s);
         let seconds = dropped / self.peak_edge;
         block.plain(format!("{row}.step"), number);
         let percent = 100.0 * moved_traffic;
         block.push(Figure::fixed(format!("{row}.moved_traffic"), percent, 2).marked(Mark::Percent));
-        block.fixed(format!("{row}.facade_dropped"), self.peak_edge * moved_traffic * self.facade_revert_s, 0);
+        block.fixed(format!("{row}.facade_dropped"), self.dropped(moved_traffic, self.facade_revert_s), 0);
         block.fixed(format!("{row}.entry_dropped"), dropped, 0);
         block.fixed(format!("{row}.equivalent_s"), seconds, 2);
         let percent = 100.0 * dropped / self.peak_edge / (self.failure_share_minutes * 60.0);
@@ -93,15 +91,34 @@ impl Parameters {
     }
 }
 
+/// What the facade's share leaves to the calls behind it, in ms.
+pub(super) struct Shares {
+    remaining_ms: f64,
+    remaining_with_facade_ms: f64,
+    pub(super) call_ms: f64,
+    pub(super) call_with_facade_ms: f64,
+    pub(super) narrower_percent: f64,
+}
+
 impl Budget {
-    /// What the facade's share leaves to the calls behind it.
-    fn facts(&self, report: &mut Report) {
+    pub(super) fn shares(&self) -> Shares {
         let without = self.threshold_ms - self.gateway_ms;
         let with = without - self.facade_ms;
-        report.fact("budget.remaining_ms", without);
-        report.fact("budget.remaining_with_facade_ms", with);
-        report.fact("budget.call_ms", without / self.calls as f64);
-        report.fact("budget.call_with_facade_ms", with / self.calls as f64);
-        report.fact("budget.narrower_percent", 100.0 * (without - with) / without);
+        Shares {
+            remaining_ms: without,
+            remaining_with_facade_ms: with,
+            call_ms: without / self.calls as f64,
+            call_with_facade_ms: with / self.calls as f64,
+            narrower_percent: 100.0 * (without - with) / without,
+        }
+    }
+
+    fn facts(&self, report: &mut Report) {
+        let shares = self.shares();
+        report.fact("budget.remaining_ms", shares.remaining_ms);
+        report.fact("budget.remaining_with_facade_ms", shares.remaining_with_facade_ms);
+        report.fact("budget.call_ms", shares.call_ms);
+        report.fact("budget.call_with_facade_ms", shares.call_with_facade_ms);
+        report.fact("budget.narrower_percent", shares.narrower_percent);
     }
 }
