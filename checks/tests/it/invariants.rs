@@ -72,6 +72,8 @@ counterexamples! {
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    backlog_is_as_linear_as_the_gain: "message-queues" # "each-part-adds-more-backlog",
+    an_outage_each_day_adds_more_near_the_average: "message-queues" # "outage-adds-its-length",
     a_lease_beyond_the_outage_has_no_two_leaders: "leader-election" # "longer-lease-never-narrows",
     two_triggers_in_one_leaderless_window_leave_one: "leader-election" # "recorded-trigger-always-starts",
 }
