@@ -72,6 +72,7 @@ counterexamples! {
     a_chance_success_makes_a_longer_open_time_call_more: "circuit-breaker" # "longer-open-no-more-calls",
     a_workflow_whose_first_step_is_irreversible_leaves_effects: "compensating-transactions" # "irreversible-last-leaves-nothing",
     one_attempt_more_meets_other_luck: "compensating-transactions" # "more-attempts-fewer-stuck",
+    a_replica_without_the_session_keeps_nothing: "stateless-services" # "memory-splits-the-list",
     silence_just_before_a_heartbeat_shortens_the_window: "service-discovery" # "window-nearly-ttl",
     a_cache_without_the_new_replica_moves_the_last_turn: "service-discovery" # "cache-never-narrows",
     turns_shift_the_window_of_a_lower_time_to_live: "service-discovery" # "lower-ttl-closes-earlier",
