@@ -77,6 +77,7 @@ counterexamples! {
     a_cache_without_the_new_replica_moves_the_last_turn: "service-discovery" # "cache-never-narrows",
     turns_shift_the_window_of_a_lower_time_to_live: "service-discovery" # "lower-ttl-closes-earlier",
     a_new_replica_takes_its_share_of_the_window: "service-discovery" # "lost-are-window-times-rate",
+    another_type_under_the_same_name_breaks_its_readers: "inter-service-contracts" # "sequence-breaks-nobody",
     a_call_not_made_leaves_its_place_to_the_next: "timeout-and-retry-budget" # "deadline-drops-what-is-late",
     a_timeout_rounded_up_does_not_fit_the_chain: "timeout-and-retry-budget" # "allocated-chain-keeps-its-time",
     a_deep_chain_cut_off_early_makes_fewer_calls: "timeout-and-retry-budget" # "short-timeout-makes-no-fewer-calls",
