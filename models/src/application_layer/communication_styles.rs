@@ -4,7 +4,10 @@
 //! for records, by procedures, or by queries; the bodies that would cross the boundary are written as JSON and
 //! counted. Left out: headers, failures, and the order of the calls.
 
+mod invariants;
+
 use crate::figures::{Block, Report};
+use crate::invariants::Invariant;
 use crate::json;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -186,6 +189,10 @@ impl Lesson for Parameters {
         report.fact("services", self.services.len());
         report.fact("fields_held", self.services.iter().map(|service| service.record.len()).sum::<usize>());
         report
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

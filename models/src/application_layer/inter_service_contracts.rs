@@ -6,10 +6,12 @@
 //! every consumer has moved.
 
 mod blocks;
+mod invariants;
 #[cfg(test)]
 mod tests;
 
 use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::json;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -156,6 +158,11 @@ impl Parameters {
         self.consumers.iter().filter(is_affected).count()
     }
 
+    /// How many units each step of the sequence releases: the provider, the consumers that move, the provider again.
+    fn release_units(&self) -> [usize; 3] {
+        [1, self.affected(), 1]
+    }
+
     /// How many consumers read each field that is read, the most-read first; in a tie the one that is read earlier.
     fn readers_by_field(&self) -> Vec<(&str, usize)> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -213,6 +220,10 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }
 

@@ -5,7 +5,11 @@
 //! address after the other from its list, on a logical clock. Left out: the registry's own failure, the time that a
 //! heartbeat or a resolution takes, and any check of the callers' own.
 
-use crate::figures::{Block, Figure, Mark, Report};
+mod blocks;
+mod invariants;
+
+use crate::figures::Report;
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 
@@ -93,21 +97,27 @@ impl Resolver {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq)]
 struct Outcome {
-    /// Requests that went to the silent replica.
-    to_dead: u64,
-    to_new: u64,
+    /// Requests that went to each replica, the new one last.
+    to: Vec<u64>,
+    /// Requests that found an empty list.
+    to_nobody: u64,
     /// From the failure until no request goes to the silent replica any more; none if it is still listed at the end.
     window_ms: Option<u64>,
 }
 
 impl Parameters {
+    /// The one that goes silent, counted from 0.
+    fn failing(&self) -> usize {
+        self.failing_replica - 1
+    }
+
     fn run(&self, placement: Placement) -> Outcome {
-        let (failing, new) = (self.failing_replica - 1, self.replicas);
+        let (failing, new) = (self.failing(), self.replicas);
         let mut registry = Registry { ttl_ms: self.ttl_ms, last_beats: vec![None; self.replicas + 1] };
         let mut caller = Resolver { list: (0..self.replicas).collect(), resolved: None };
-        let mut outcome = Outcome { window_ms: Some(0), ..Outcome::default() };
+        let mut outcome = Outcome { to: vec![0; self.replicas + 1], to_nobody: 0, window_ms: None };
         let mut last_to_dead = None;
         let mut requests = 0..;
 
@@ -130,21 +140,35 @@ impl Parameters {
                 caller.refresh(&registry, now, cache_ms);
             }
             let turn = requests.next().unwrap_or_default();
-            let chosen = caller.list.get(turn % caller.list.len().max(1));
-            if chosen == Some(&failing) {
-                outcome.to_dead += 1;
+            let chosen = caller.list.get(turn % caller.list.len().max(1)).copied();
+            *chosen.map_or(&mut outcome.to_nobody, |replica| &mut outcome.to[replica]) += 1;
+            if chosen == Some(failing) {
                 last_to_dead = Some(now);
             }
-            outcome.to_new += u64::from(chosen == Some(&new));
         }
         let closed = last_to_dead.map_or(0, |last| last - self.failure_ms + self.step_ms);
         outcome.window_ms = (!caller.list.contains(&failing)).then_some(closed);
         outcome
     }
 
+    /// The four of the table.
+    fn placements(&self) -> [(&'static str, Placement); 4] {
+        let registry = |cache_ms, graceful_shutdown| Placement::Registry { cache_ms, graceful_shutdown };
+        [
+            ("static", Placement::Static),
+            ("registry", registry(0, false)),
+            ("cached", registry(self.cache_ms, false)),
+            ("graceful", registry(0, true)),
+        ]
+    }
+
     /// Places in which an operator writes addresses.
     fn configuration_points(&self, placement: Placement) -> u64 {
         if placement == Placement::Static { self.consumers } else { 1 }
+    }
+
+    fn to_dead(&self, outcome: &Outcome) -> u64 {
+        outcome.to[self.failing()]
     }
 
     fn requests(&self) -> u64 {
@@ -205,89 +229,10 @@ impl Lesson for Parameters {
     }
 
     fn report(&self) -> Report {
-        let registry = |cache_ms, graceful_shutdown| Placement::Registry { cache_ms, graceful_shutdown };
-        let rows = [
-            ("static", Placement::Static),
-            ("registry", registry(0, false)),
-            ("cached", registry(self.cache_ms, false)),
-            ("graceful", registry(0, true)),
-        ]
-        .map(|(name, placement)| (name, placement, self.run(placement)));
-        let [_, (.., registry), (.., cached), (.., graceful)] = &rows;
-
-        let mut measure = Block::new("measure");
-        measure.plain("parameters.heartbeat_ms", self.heartbeat_ms);
-        measure.plain("parameters.ttl_ms", self.ttl_ms);
-        measure.plain("parameters.failure_ms", self.failure_ms);
-        measure.plain("parameters.new_ms", self.new_ms);
-        measure.plain("parameters.start_ms", self.start_ms);
-        measure.plain("parameters.end_ms", self.end_ms);
-        measure.plain("parameters.step_ms", self.step_ms);
-        measure.plain("requests", self.requests());
-        for (name, placement, outcome) in &rows {
-            if *name == "cached" {
-                measure.plain("parameters.cache_ms", self.cache_ms);
-            }
-            measure.plain(format!("placements.{name}.window_ms"), outcome.window_ms);
-            measure.plain(format!("placements.{name}.to_dead"), outcome.to_dead);
-            measure.plain(format!("placements.{name}.to_new"), outcome.to_new);
-            measure.plain(format!("placements.{name}.configuration_points"), self.configuration_points(*placement));
-        }
-
-        let seconds = |outcome: &Outcome| outcome.window_ms.map(|ms| ms as f64 / 1000.0);
-        let (health_s, registry_s) = (self.health_window_s, seconds(registry));
-        let mut budget = Block::new("budget");
-        budget.plain("parameters.peak_edge", self.peak_edge);
-        budget.plain("parameters.replicas", self.replicas);
-        budget.fixed("replica_rate", self.replica_rate(), 2);
-        budget.plain("parameters.health_window_s", health_s);
-        self.publish_cost(&mut budget, "health_check", Some(health_s));
-        for (name, window_s) in [("registry", registry_s), ("cached", seconds(cached)), ("graceful", seconds(graceful))]
-        {
-            if name == "cached" {
-                budget.plain("parameters.cache_ms", self.cache_ms);
-            }
-            budget.plain(format!("windows.{name}.seconds"), window_s);
-            self.publish_cost(&mut budget, name, window_s);
-        }
-        let manual_s = self.recovery_minutes * 60.0;
-        budget.plain("windows.manual.seconds", manual_s);
-        self.publish_cost(&mut budget, "manual", Some(manual_s));
-
-        let combined_s = registry_s.map(|registry_s| health_s.min(registry_s));
-        let to_dead = |window_s: Option<f64>| window_s.map(|window_s| self.replica_rate() * window_s);
-        budget.plain("parameters.health_window_s", health_s);
-        budget.plain("combined.registry_s", registry_s);
-        budget.plain("combined.window_s", combined_s);
-        budget.fixed("combined.per_failure", to_dead(combined_s), 2);
-        let ratio = registry_s.map(|registry_s| registry_s / health_s);
-        budget.push(Figure::fixed("combined.registry_to_health", ratio, 1).marked(Mark::Times));
-
-        // A registration that runs out earlier closes the window by as much earlier.
-        let shortened_s = (self.ttl_ms as f64 - self.lower_ttl_ms as f64) / 1000.0;
-        let lower_s = registry_s.map(|registry_s| registry_s - shortened_s);
-        budget.plain("parameters.ttl_ms", self.ttl_ms);
-        budget.plain("parameters.lower_ttl_ms", self.lower_ttl_ms);
-        budget.fixed("lower_ttl.window_s", lower_s, 2);
-        budget.fixed("lower_ttl.per_failure", to_dead(lower_s), 2);
-        budget.fixed("heartbeats.usual", self.heartbeat_rate(self.ttl_ms), 2);
-        budget.fixed("heartbeats.lower_ttl", self.heartbeat_rate(self.lower_ttl_ms), 2);
-        budget.plain("parameters.health_load", self.health_load);
-
-        let mut report = Report::new([measure, budget]);
-        report.fact("requests_a_month", self.requests_a_month());
-        report
+        self.publish()
     }
-}
 
-impl Parameters {
-    /// What a window of that many seconds costs, a failure and a month.
-    fn publish_cost(&self, block: &mut Block, row: &str, window_s: Option<f64>) {
-        let per_failure = window_s.map(|window_s| self.replica_rate() * window_s);
-        let monthly = per_failure.map(|requests| requests * self.failures_a_month);
-        let availability = monthly.map(|monthly| 100.0 * (1.0 - monthly / self.requests_a_month()));
-        block.fixed(format!("windows.{row}.per_failure"), per_failure, 2);
-        block.fixed(format!("windows.{row}.monthly"), monthly, 0);
-        block.push(Figure::fixed(format!("windows.{row}.availability"), availability, 5).marked(Mark::Percent));
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -5,7 +5,10 @@
 //! share. Left out: requests at the same time (the read and the write of a list are two steps), and how long
 //! anything takes.
 
+mod invariants;
+
 use crate::figures::{Block, Figure, Mark, Report};
+use crate::invariants::Invariant;
 use crate::json;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
@@ -167,6 +170,16 @@ impl Parameters {
         Outcome { found, summary, after_restart, reads_per_request, writes_per_request, stored_bytes }
     }
 
+    /// Requests per second at the busiest of so many replicas.
+    fn busiest_rate(&self, imbalance: f64, replicas: u64) -> f64 {
+        imbalance * self.peak_edge / replicas as f64
+    }
+
+    /// Replicas with which the busiest one stays at the safe share of its saturation.
+    fn needed(&self, imbalance: f64) -> f64 {
+        (imbalance * self.peak_edge / (self.saturation * self.target_utilization)).ceil()
+    }
+
     fn shipments(&self, count: u64) -> Session {
         (0..count).map(|i| format!("TR-{}", self.first_shipment + i)).collect()
     }
@@ -214,6 +227,10 @@ impl Lesson for Parameters {
         report.fact("store.session_bytes", external.stored_bytes);
         report
     }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
 }
 
 impl Parameters {
@@ -235,13 +252,12 @@ impl Parameters {
                 let imbalance = if is_sticky { *imbalance } else { 1.0 };
                 let imbalance_name =
                     if is_sticky { format!("parameters.sticky.{i}.imbalance") } else { format!("{row}.imbalance") };
-                let busiest = imbalance * self.peak_edge / *replicas as f64;
-                let needed = (imbalance * self.peak_edge / (self.saturation * self.target_utilization)).ceil();
+                let busiest = self.busiest_rate(imbalance, *replicas);
                 block.plain(format!("parameters.sticky.{i}.replicas"), *replicas);
                 block.fixed(imbalance_name, imbalance, 3);
                 block.fixed(format!("{row}.busiest_rate"), busiest, 2);
                 block.fixed(format!("{row}.utilization"), busiest / self.saturation, 3);
-                block.plain(format!("{row}.needed"), needed);
+                block.plain(format!("{row}.needed"), self.needed(imbalance));
             }
         }
         block.plain("scaling.whole", 1);

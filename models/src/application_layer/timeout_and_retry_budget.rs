@@ -6,8 +6,10 @@
 //! calls make the service behind them slower.
 
 mod blocks;
+mod invariants;
 
 use crate::figures::{Figure, Report, segment};
+use crate::invariants::Invariant;
 use crate::parameters::{Declaration, Lesson};
 use serde::{Deserialize, Serialize};
 use std::iter::{Copied, Cycle};
@@ -113,7 +115,7 @@ impl Calls<'_> {
 }
 
 /// What one run yields.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Outcome {
     within_threshold: u64,
     outside_threshold: u64,
@@ -121,8 +123,14 @@ struct Outcome {
     dropped: u64,
     median_ms: f64,
     worst_ms: f64,
-    /// Calls, as a multiple of one call a step.
-    multiplier: f64,
+    first_calls: u64,
+    retries: u64,
+}
+
+impl Outcome {
+    fn calls(&self) -> u64 {
+        self.first_calls + self.retries
+    }
 }
 
 impl Parameters {
@@ -138,6 +146,11 @@ impl Parameters {
     /// The timeout with which a chain keeps within its time even if every try of every step runs out.
     fn allocated_ms(available_ms: f64, depth: u64, tries: u64) -> f64 {
         available_ms / (depth * tries) as f64
+    }
+
+    /// How many steps a chain may have before that timeout is below what a step usually takes.
+    fn deepest_chain(&self) -> f64 {
+        (self.available_ms() / (self.tries as f64 * self.step_median_ms)).floor()
     }
 
     fn allocated_figure(&self) -> Figure {
@@ -177,8 +190,13 @@ impl Parameters {
         elapsed.sort_by(f64::total_cmp);
         outcome.median_ms = elapsed[self.requests / 2];
         outcome.worst_ms = elapsed[self.requests - 1];
-        outcome.multiplier = (calls.first + calls.retries) as f64 / (self.requests as u64 * self.steps()) as f64;
+        (outcome.first_calls, outcome.retries) = (calls.first, calls.retries);
         outcome
+    }
+
+    /// Calls, as a multiple of one call a step.
+    fn multiplier(&self, outcome: &Outcome) -> f64 {
+        outcome.calls() as f64 / (self.requests as u64 * self.steps()) as f64
     }
 
     fn base_rate(&self) -> f64 {
@@ -223,5 +241,9 @@ impl Lesson for Parameters {
 
     fn report(&self) -> Report {
         self.publish()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
     }
 }

@@ -26,10 +26,11 @@ impl Parameters {
         block.plain("at_once.consumers", consumers);
         block.plain("at_once.units", broken_at_once.len() + 1);
 
+        let [expand, migrate, contract] = self.release_units();
         let steps = [
-            Step { name: "expand", schema: &transition, readers: &readers, units: 1 },
-            Step { name: "migrate", schema: &transition, readers: &migrated, units: self.affected() },
-            Step { name: "contract", schema: &v2, readers: &migrated, units: 1 },
+            Step { name: "expand", schema: &transition, readers: &readers, units: expand },
+            Step { name: "migrate", schema: &transition, readers: &migrated, units: migrate },
+            Step { name: "contract", schema: &v2, readers: &migrated, units: contract },
         ];
         for (number, step) in (1u64..).zip(&steps) {
             let row = format!("steps.{}", step.name);

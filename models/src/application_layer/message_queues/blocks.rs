@@ -1,6 +1,7 @@
 //! What the lesson publishes: the figures of its blocks in order, and the facts.
 
-use super::{DAY_S, HOUR_S, Outcome, Parameters, Phase, Profile, arrived, lost, ratio_segment};
+use super::{HOUR_S, Outcome, Parameters, Phase, Profile, arrived, lost, ratio_segment};
+use crate::calendar::SECONDS_A_DAY;
 use crate::figures::{Block, Figure, Mark, Report};
 
 impl Parameters {
@@ -26,7 +27,7 @@ impl Parameters {
         block.fixed(format!("{table}.profile.off_peak"), profile.off_peak, 2);
         block.fixed(format!("{table}.profile.average"), profile.average, 2);
         report.fact(format!("{table}.peak_events"), profile.peak * profile.peak_s);
-        report.fact(format!("{table}.off_peak_events"), profile.off_peak * (DAY_S as f64 - profile.peak_s));
+        report.fact(format!("{table}.off_peak_events"), profile.off_peak * (SECONDS_A_DAY - profile.peak_s));
         let arrived = arrived(&self.day(profile, profile.peak, None));
         for (i, ratio) in self.capacity_ratios.iter().enumerate() {
             let capacity = profile.peak * ratio;
@@ -101,7 +102,7 @@ impl Parameters {
 
 impl Outcome {
     /// Nothing waits, so that the queue is empty in the first second of the peak.
-    const NO_QUEUE: Self = Self { highest_backlog: 0.0, delayed: 0.0, drained_after_s: Some(1) };
+    pub(super) const NO_QUEUE: Self = Self { highest_backlog: 0.0, delayed: 0.0, drained_after_s: Some(1) };
 
     fn drain_hours(&self) -> Option<f64> {
         self.drained_after_s.map(|seconds| seconds as f64 / HOUR_S)

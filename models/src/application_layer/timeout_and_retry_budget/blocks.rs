@@ -35,8 +35,7 @@ impl Parameters {
         }
         block.plain("parameters.tries", self.tries);
         block.plain("parameters.step_median_ms", self.step_median_ms);
-        let deepest = (available_ms / (self.tries as f64 * self.step_median_ms)).floor();
-        block.plain("deepest_chain", deepest);
+        block.plain("deepest_chain", self.deepest_chain());
 
         let more_share_available_ms = self.threshold_ms - self.more_gateway_share_ms;
         block.plain("parameters.gateway_share_ms", self.gateway_share_ms);
@@ -77,13 +76,14 @@ impl Parameters {
                     _ => {}
                 }
                 let outcome = self.run(&limits, regime);
+                let multiplier = self.multiplier(&outcome);
                 block.plain(format!("{row}.within_threshold"), outcome.within_threshold);
                 block.plain(format!("{row}.outside_threshold"), outcome.outside_threshold);
                 block.plain(format!("{row}.dropped"), outcome.dropped);
                 block.plain(format!("{row}.median_ms"), outcome.median_ms);
                 block.plain(format!("{row}.worst_ms"), outcome.worst_ms);
-                block.push(times(format!("{row}.multiplier"), outcome.multiplier, 2));
-                block.fixed(format!("{row}.rate"), base * outcome.multiplier, 2);
+                block.push(times(format!("{row}.multiplier"), multiplier, 2));
+                block.fixed(format!("{row}.rate"), base * multiplier, 2);
             }
         }
         block.plain("parameters.tries", self.tries);
