@@ -194,6 +194,17 @@ impl Parameters {
         }
     }
 
+    /// More than arrive on any day.
+    fn most_units(&self) -> f64 {
+        let highest = self.oscillation.iter().copied().fold(1.0, f64::max);
+        let batch = self.batch_rates_swept.iter().copied().fold(self.batch_rate_overrun, f64::max);
+        let rates = Flow::ALL.map(|flow| match flow {
+            Flow::Batch => (flow, self.flows.batch.rate.max(batch)),
+            _ => (flow, self.flows.of(flow).rate * highest),
+        });
+        self.rounds as f64 * rates.iter().fold(0.0, |sum, (flow, rate)| sum + rate * self.flows.of(*flow).units as f64)
+    }
+
     fn run(&self, gate: Gate, day: Day) -> Outcome {
         let limit = self.queue_rounds * day.capacity;
         let mut carries: [Carry; 3] = Default::default();
@@ -239,6 +250,9 @@ impl Parameters {
     }
 }
 
+/// What is counted in units stays far below 2^64.
+const MOST_UNITS: f64 = 1e18;
+
 impl Lesson for Parameters {
     fn declare(&self, d: &mut Declaration) {
         d.integer("rounds", self.rounds, 1..=1_000_000);
@@ -262,6 +276,7 @@ impl Lesson for Parameters {
 
         let runs = 3 * Gate::ALL.len() + 5 + self.batch_rates_swept.len() + self.capacities_swept.len();
         d.steps("rounds", runs as f64 * self.rounds as f64 * 20.0);
+        d.require("rounds", self.most_units() <= MOST_UNITS, format!("at most {MOST_UNITS:e} units of work in all"));
     }
 
     fn report(&self) -> Report {

@@ -223,6 +223,9 @@ impl Lesson for Parameters {
         d.real("slowdowns_a_month", self.slowdowns_a_month, 0.0..=10_000.0);
         d.real("slowdowns_a_month_more", self.slowdowns_a_month_more, 0.0..=10_000.0);
         d.real("failure_share", self.failure_share, 0.001..=100_000.0);
+
+        let runs = 2 * Policy::ALL.len();
+        d.steps("requests", (runs * self.requests) as f64 * 30.0);
     }
 
     fn report(&self) -> Report {

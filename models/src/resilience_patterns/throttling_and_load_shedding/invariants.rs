@@ -55,13 +55,13 @@ impl Parameters {
         rhythm.map(|multiplier| carry.arrivals(self.rate(flow, day, *multiplier))).collect()
     }
 
-    fn most_units(&self) -> u64 {
+    fn largest_request(&self) -> u64 {
         Flow::ALL.iter().map(|flow| self.flows.of(*flow).units).max().unwrap_or(0)
     }
 
     /// The least that a round with work enough gets done: what is left may be less than the next request takes.
     fn sure_work(&self, day: Day) -> u64 {
-        (day.capacity + 1).saturating_sub(self.most_units())
+        (day.capacity + 1).saturating_sub(self.largest_request())
     }
 }
 
@@ -240,7 +240,7 @@ fn lower_class_exhausted_first(p: &Parameters) -> Held {
 /// Every round's work makes room for so much, before anybody else is let in.
 fn first_class_kept(p: &Parameters) -> Held {
     p.on_each_day(|day| {
-        let [first, ..] = p.flows.by_importance();
+        let Some(first) = Flow::ALL.into_iter().min_by_key(|flow| p.flows.of(*flow).tier) else { return Held::Vacuous };
         let peak = p.arrivals(first, day).into_iter().max().unwrap_or(0);
         let fits = peak * p.flows.of(first).units <= p.sure_work(day) && p.queue_rounds > 0;
         Held::provided(fits, || {
