@@ -11,6 +11,7 @@ pub(super) fn all() -> Vec<Invariant<Parameters>> {
         Invariant { id: "shorter-window-less-damage", check: shorter_window_less_damage },
         Invariant { id: "window-changes-no-damage", check: window_changes_no_damage },
         Invariant { id: "window-delays-starts-and-ends", check: window_delays_starts_and_ends },
+        Invariant { id: "completed-from-the-rounds-left", check: completed_from_the_rounds_left },
         Invariant { id: "at-least-once-completes-all", check: at_least_once_completes_all },
         Invariant { id: "without-failover-no-damage", check: without_failover_no_damage },
         Invariant { id: "without-side-effects-no-damage", check: without_side_effects_no_damage },
@@ -131,6 +132,25 @@ fn window_delays_starts_and_ends(p: &Parameters) -> Held {
                 Held::equal("counts", counts, without.run(delivery, 0))
             })
         })
+    })
+}
+
+/// What starts before the failover is done by then, or has the rounds behind the window for all of its steps; these are
+/// no use to what was under way and is given up.
+fn completed_from_the_rounds_left(p: &Parameters) -> Held {
+    let steps = p.workflow.steps() as u64;
+    let interrupts = p.failover_round <= p.rounds;
+    p.on_each_run(|delivery, window, counts| {
+        let end = p.failover_round + window;
+        let completes = |start: &u64| {
+            let before = p.rounds.min(p.failover_round.saturating_sub(1)).saturating_sub(*start);
+            let given_up = interrupts && before > 0 && delivery == Delivery::AtMostOnce;
+            let behind = (p.rounds + 1).saturating_sub(end.max(start + 1));
+            if *start < p.failover_round { before >= steps || (behind >= steps && !given_up) } else { behind >= steps }
+        };
+        let starts = (1..=p.rounds.min(p.start_until)).filter(|start| *start < p.failover_round || *start >= end);
+        let completed = starts.filter(completes).count() as u64;
+        Held::provided(steps > 0, || Held::equal("completed", counts.completed, completed * p.workflows_a_round))
     })
 }
 
