@@ -34,6 +34,12 @@ impl Parameters {
         ))
     }
 
+    /// Rounds in which workflows start.
+    fn starts(&self, window: u64) -> impl Iterator<Item = u64> {
+        let (failover, end) = (self.failover_round, self.failover_round + window);
+        (1..=self.rounds.min(self.start_until)).filter(move |round| *round < failover || *round >= end)
+    }
+
     /// Steps done by each cohort that is under way when the failover comes: one more for each round before.
     fn under_way(&self) -> Vec<usize> {
         let happens = (1..=self.rounds).contains(&self.failover_round);
@@ -59,9 +65,7 @@ impl Counts {
 fn every_workflow_accounted_for(p: &Parameters) -> Held {
     Held::provided(p.workflow.steps() > 0, || {
         p.on_each_run(|_, window, counts| {
-            let starts = (1..=p.rounds.min(p.start_until))
-                .filter(|round| *round < p.failover_round || *round >= p.failover_round + window)
-                .count() as u64;
+            let starts = p.starts(window).count() as u64;
             let ended = counts.completed + counts.discarded + counts.unfinished;
             Held::all([
                 Held::equal("started workflows", counts.total, starts * p.workflows_a_round),
@@ -140,17 +144,17 @@ fn window_delays_starts_and_ends(p: &Parameters) -> Held {
 fn completed_from_the_rounds_left(p: &Parameters) -> Held {
     let steps = p.workflow.steps() as u64;
     let interrupts = p.failover_round <= p.rounds;
-    p.on_each_run(|delivery, window, counts| {
-        let end = p.failover_round + window;
-        let completes = |start: &u64| {
-            let before = p.rounds.min(p.failover_round.saturating_sub(1)).saturating_sub(*start);
-            let given_up = interrupts && before > 0 && delivery == Delivery::AtMostOnce;
-            let behind = (p.rounds + 1).saturating_sub(end.max(start + 1));
-            if *start < p.failover_round { before >= steps || (behind >= steps && !given_up) } else { behind >= steps }
-        };
-        let starts = (1..=p.rounds.min(p.start_until)).filter(|start| *start < p.failover_round || *start >= end);
-        let completed = starts.filter(completes).count() as u64;
-        Held::provided(steps > 0, || Held::equal("completed", counts.completed, completed * p.workflows_a_round))
+    Held::provided(steps > 0, || {
+        p.on_each_run(|delivery, window, counts| {
+            let completes = |start: &u64| {
+                let before = p.rounds.min(p.failover_round.saturating_sub(1)).saturating_sub(*start);
+                let behind = (p.rounds + 1).saturating_sub((p.failover_round + window).max(start + 1));
+                let given_up = interrupts && before > 0 && delivery == Delivery::AtMostOnce;
+                before >= steps || (behind >= steps && !given_up)
+            };
+            let completed = p.starts(window).filter(completes).count() as u64;
+            Held::equal("completed", counts.completed, completed * p.workflows_a_round)
+        })
     })
 }
 
